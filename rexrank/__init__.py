@@ -1,0 +1,57 @@
+"""Metrics, queue and leaderboard for AI-written radiology reports.
+
+Importing this package loads nothing heavy: each public name is fetched from
+its module on first use (PEP 562), so a command that only needs one part pays
+for that part alone.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Problem": "rexrank.reports.problems",
+    "RefusedInput": "rexrank.errors",
+    "RexrankError": "rexrank.errors",
+    "ScoreCard": "rexrank.scoring.card",
+    "read_sections": "rexrank.reports.sections",
+    "score": "rexrank.scoring.score",
+    "validate": "rexrank.reports.validation",
+}
+_SUBPACKAGES = frozenset(
+    {"benchmarks", "board", "hub", "localhub", "metrics", "modules", "protocols", "reports", "scoring", "statistics"}
+)
+
+__all__ = [
+    "Problem",
+    "RefusedInput",
+    "RexrankError",
+    "ScoreCard",
+    "__version__",
+    "read_sections",
+    "score",
+    "validate",
+]
+
+if TYPE_CHECKING:
+    from rexrank.errors import RefusedInput, RexrankError
+    from rexrank.reports.problems import Problem
+    from rexrank.reports.sections import read_sections
+    from rexrank.reports.validation import validate
+    from rexrank.scoring.card import ScoreCard
+    from rexrank.scoring.score import score
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    if name in _SUBPACKAGES:
+        return import_module(f"rexrank.{name}")
+    raise AttributeError(f"module 'rexrank' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(__all__) | _SUBPACKAGES | set(globals()))

@@ -1,0 +1,89 @@
+"""The command line: ``rexrank <command>``, one file a command.
+
+A command's file holds ``add_arguments(parser)`` and ``run(arguments) -> int``.
+Only the file of the command that was asked for is imported.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from rexrank import __version__
+from rexrank.environment import prepare_libraries
+from rexrank.errors import RefusedInput, RexrankError
+
+DONE, REFUSED, WRONG_USAGE, NOTHING_COMPUTED = 0, 1, 2, 3
+
+COMMANDS = {
+    "score": "score a file of predictions and print a score card",
+    "validate": "check a file of predictions without scoring it",
+    "submit": "send predictions to the queue of a Hub",
+    "up": "run a Hub, the backend and the board on this machine",
+    "hub": "serve a Hub of your own and manage its users",
+    "modules": "publish the evaluate modules to a Hub",
+    "benchmark": "build a benchmark's test set and push it to a Hub",
+}
+
+EXAMPLES = """examples:
+  rexrank score predictions.csv --references references.json
+  rexrank validate predictions.csv --references references.json
+  rexrank submit predictions.csv --benchmark iu-xray --track findings
+  rexrank up
+
+`rexrank COMMAND --help` says what a command takes.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: Words after the program's name; those of the process by default.
+
+    Returns:
+        0 done, 1 refused input, 2 wrong usage, 3 nothing could be computed.
+    """
+    prepare_libraries()
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(words)
+    arguments = parser.parse_args(words)
+    try:
+        return int(arguments.run(arguments))
+    except RefusedInput as refused:
+        for problem in refused.problems:
+            print(f"refused: {problem}", file=sys.stderr)
+        return REFUSED
+    except RexrankError as error:
+        print(f"rexrank: {error}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print("rexrank: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return DONE
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rexrank",
+        description="Score AI-written radiology reports; run a submission queue and a leaderboard.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"rexrank {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        module = import_module(f"rexrank.cli.{name}") if name == asked else None
+        command = subparsers.add_parser(
+            name,
+            help=summary,
+            description=module.__doc__ if module else summary,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if module:
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser

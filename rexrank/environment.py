@@ -1,0 +1,54 @@
+"""What the environment sets: folders, addresses, names and limits.
+
+Everything is read when asked for, so a test or a child process can change it.
+"""
+
+import os
+from pathlib import Path
+
+LIBRARY_DEFAULTS = {
+    # Without these, uploads ask for a token the local Hub does not issue, and
+    # libraries contact outside counters.
+    "HF_HUB_DISABLE_XET": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+def prepare_libraries() -> None:
+    """Set what the Hub's libraries read at import; call before importing them. The user's own values win."""
+    for name, value in LIBRARY_DEFAULTS.items():
+        os.environ.setdefault(name, value)
+
+
+def home() -> Path:
+    """Folder of the local Hub's store, caches and logs (``REXRANK_HOME``, default ``./.rexrank``)."""
+    return Path(os.environ.get("REXRANK_HOME") or ".rexrank").expanduser().resolve()
+
+
+def namespace() -> str:
+    """Owner of the requests, results, status and benchmark repos (``REXRANK_NAMESPACE``)."""
+    return os.environ.get("REXRANK_NAMESPACE") or "rexrank"
+
+
+def endpoint() -> str:
+    """Address of the Hub in use (``HF_ENDPOINT``), without a trailing slash."""
+    return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+
+
+def hub_port() -> int:
+    """Port of the local Hub (``REXRANK_HUB_PORT``)."""
+    return int(os.environ.get("REXRANK_HUB_PORT") or 7861)
+
+
+def board_port() -> int:
+    """Port of the board (``REXRANK_BOARD_PORT``)."""
+    return int(os.environ.get("REXRANK_BOARD_PORT") or 7860)
+
+
+def tick_seconds() -> float:
+    """Seconds between two looks at the queue (``REXRANK_TICK_SECONDS``)."""
+    return float(os.environ.get("REXRANK_TICK_SECONDS") or 60)

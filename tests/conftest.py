@@ -1,0 +1,27 @@
+"""Settings and fixtures that every test shares."""
+
+import os
+
+from rexrank.environment import prepare_libraries
+
+# Read by huggingface_hub, datasets and evaluate when they are first imported.
+prepare_libraries()
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+os.environ["NO_PROXY"] = "127.0.0.1,localhost"
+for name in ("HF_TOKEN", "HF_ENDPOINT"):
+    os.environ.pop(name, None)
+
+from pathlib import Path  # noqa: E402
+
+import pytest  # noqa: E402
+
+SHARED = Path(os.environ.get("REXRANK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real reports and published values, which lies beside the checkout and never in it."""
+    data = SHARED / "data"
+    if not data.is_dir():
+        pytest.skip(f"real data for tests are not at {data}; set REXRANK_SHARED to their folder")
+    return data
