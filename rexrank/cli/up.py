@@ -1,0 +1,261 @@
+"""Run a Hub, the scoring backend and the board on this machine, offline.
+
+Everything is kept under --home (default ./.rexrank). The first start builds the
+IU X-ray benchmark from the installed Open-i reports and scores three blind
+floors through the queue; a later start goes on where the last one stopped.
+Ctrl-C stops everything.
+
+examples:
+  rexrank up
+  REXRANK_BOARD_PORT=8080 rexrank up --home /data/rexrank
+"""
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+from rexrank import environment
+from rexrank.cli.children import Child, require_free
+from rexrank.errors import RexrankError
+from rexrank.files import write_atomically
+
+if TYPE_CHECKING:
+    from rexrank.hub import Hub
+
+LOCAL_USER, WORKER_USER = "local", "worker"
+PARTS = {
+    "uvicorn": "backend",
+    "starlette": "backend",
+    "apscheduler": "backend",
+    "gradio": "space",
+    "pandas": "space",
+}
+START_SECONDS = 90.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--home", type=Path, help="folder of the store, caches and logs (REXRANK_HOME, ./.rexrank)")
+    parser.add_argument("--port", type=int, help="port of the board (REXRANK_BOARD_PORT, 7860)")
+    parser.add_argument("--hub-port", type=int, help="port of the Hub (REXRANK_HUB_PORT, 7861)")
+    parser.add_argument("--no-floors", action="store_true", help="do not score the three blind floors")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Start everything and stay until stopped or until a part dies."""
+    _take_options(arguments)
+    checkout = _require_checkout()
+    _require_parts()
+    home = environment.home()
+    signal.signal(signal.SIGTERM, _interrupt)
+    with _only_one(home), contextlib.ExitStack() as children:
+        machine = _Machine(home, checkout, children)
+        try:
+            machine.start(with_floors=not arguments.no_floors)
+            machine.watch()
+        except KeyboardInterrupt:
+            # A second Ctrl-C must not cut the orderly stop short and leave a child behind.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            print("\nstopping …", file=sys.stderr)
+    print("stopped; `rexrank up` goes on from here.", file=sys.stderr)
+    return 0
+
+
+@dataclass(frozen=True)
+class _Account:
+    """A user of the local Hub with a working token."""
+
+    user: str
+    token: str
+
+
+class _Machine:
+    """The three processes and what they need, in the order in which they depend on each other."""
+
+    def __init__(self, home: Path, checkout: Path, children: contextlib.ExitStack) -> None:
+        self.home = home
+        self.checkout = checkout
+        self.children: list[Child] = []
+        self._stack = children
+        self.hub_url = f"http://127.0.0.1:{environment.hub_port()}"
+        self.board_url = f"http://127.0.0.1:{environment.board_port()}"
+
+    def start(self, with_floors: bool) -> None:
+        require_free(environment.hub_port(), "Hub", "REXRANK_HUB_PORT")
+        require_free(environment.board_port(), "board", "REXRANK_BOARD_PORT")
+        _say("starting the Hub …")
+        port = str(environment.hub_port())
+        hub = self._launch(
+            "hub", "Hub", ["-m", "rexrank", "hub", "serve", "--root", str(self.home / "hub"), "--port", port]
+        )
+        hub.wait_for(f"{self.hub_url}/healthz", START_SECONDS)
+        local, worker = self._accounts()
+        self._point_libraries_at_the_hub()
+        _say("publishing the benchmark and the metric modules …")
+        self._publish(worker)
+        self._launch_backend(worker)
+        _say("starting the board …")
+        board = self._launch_board(local, worker)
+        board.wait_for(self.board_url, START_SECONDS)
+        print(f"\nrexrank is running: {self.board_url}\n", flush=True)
+        _say("Ctrl-C stops everything; another shell can `rexrank submit` as the user «local» now.")
+        if with_floors:
+            self._score_floors(worker)
+
+    def watch(self) -> NoReturn:
+        """Stay until a child dies, which ends everything, or until Ctrl-C."""
+        while True:
+            self.require_alive()
+            time.sleep(0.5)
+
+    def require_alive(self) -> None:
+        for child in self.children:
+            child.require_alive()
+
+    def _launch(self, log: str, name: str, command: list[str], variables: dict[str, str] | None = None) -> Child:
+        child = Child(name, command, variables or {}, self.home / "logs" / f"{log}.log", self.checkout)
+        self._stack.callback(child.stop)
+        self.children.append(child)
+        return child
+
+    def _accounts(self) -> tuple[_Account, _Account]:
+        from rexrank.localhub import accounts
+
+        root = self.home / "hub"
+        for user in (LOCAL_USER, WORKER_USER):
+            accounts.add_user(root, user)
+        accounts.add_organisation(root, environment.namespace(), {LOCAL_USER: "write", WORKER_USER: "admin"})
+        return self._account(LOCAL_USER), self._account(WORKER_USER)
+
+    def _account(self, user: str) -> _Account:
+        """The user's token of an earlier start, or a fresh one where that no longer works."""
+        from rexrank.localhub import accounts
+
+        kept = self.home / f"{user}.json"
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            token = json.loads(kept.read_text(encoding="utf-8"))["token"]
+            if accounts.user_of_token(self.home / "hub", token) == user:
+                self._keep(kept, user, token)
+                return _Account(user, token)
+        token = accounts.create_token(self.home / "hub", user, role="write", label="rexrank up")
+        self._keep(kept, user, token)
+        return _Account(user, token)
+
+    def _keep(self, path: Path, user: str, token: str) -> None:
+        kept = {"endpoint": self.hub_url, "namespace": environment.namespace(), "user": user, "token": token}
+        write_atomically(path, json.dumps(kept).encode(), mode=0o600)
+
+    def _point_libraries_at_the_hub(self) -> None:
+        os.environ["HF_ENDPOINT"] = self.hub_url
+        os.environ["HF_HOME"] = str(self.home / "cache" / "huggingface")
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+        os.environ["NO_PROXY"] = "127.0.0.1,localhost"
+
+    def _hub(self, account: _Account) -> "Hub":
+        from rexrank.hub import connect
+
+        return connect(self.hub_url, account.token)
+
+    def _publish(self, worker: _Account) -> None:
+        from rexrank.benchmarks import iu_xray, push
+        from rexrank.modules.publish import publish
+
+        hub = self._hub(worker)
+        push(hub, iu_xray.load(), f"{environment.namespace()}/iu-xray")
+        publish(hub, self.checkout / "evaluate_modules", environment.namespace())
+
+    def _launch_backend(self, worker: _Account) -> None:
+        self._launch(
+            "backend",
+            "backend",
+            ["-m", "backend", "serve"],
+            {
+                "HF_TOKEN": worker.token,
+                "REXRANK_HOME": str(self.home),
+                "REXRANK_WORKER": os.environ.get("REXRANK_WORKER", "this-machine"),
+                "REXRANK_TICK_SECONDS": os.environ.get("REXRANK_TICK_SECONDS", "2"),
+            },
+        )
+
+    def _launch_board(self, local: _Account, worker: _Account) -> Child:
+        return self._launch(
+            "board",
+            "board",
+            ["app.py"],
+            {
+                "HF_TOKEN": local.token,
+                "REXRANK_HOME": str(self.home),
+                "REXRANK_BOARD_PORT": str(environment.board_port()),
+                "REXRANK_LOCAL_USER": local.user,
+                "REXRANK_LOCAL_TOKEN": local.token,
+                "REXRANK_TICK_SECONDS": os.environ.get("REXRANK_TICK_SECONDS", "2"),
+            },
+        )
+
+    def _score_floors(self, worker: _Account) -> None:
+        """Send the blind floors that no earlier start has sent, and say how each ends."""
+        from rexrank.benchmarks.floors import submit_floors
+
+        hub = self._hub(worker)
+        waiting = submit_floors(hub, benchmark="iu-xray", track="findings")
+        for _ in waiting:
+            self.require_alive()
+
+
+def _take_options(arguments: argparse.Namespace) -> None:
+    chosen = {
+        "REXRANK_HOME": arguments.home,
+        "REXRANK_BOARD_PORT": arguments.port,
+        "REXRANK_HUB_PORT": arguments.hub_port,
+    }
+    os.environ.update({name: str(value) for name, value in chosen.items() if value is not None})
+
+
+def _require_checkout() -> Path:
+    root = Path(__file__).resolve().parents[2]
+    if not (root / "backend" / "__main__.py").is_file() or not (root / "app.py").is_file():
+        raise RexrankError(
+            "`rexrank up` runs from a checkout of the repository, which holds the backend and the board; "
+            "the installed library holds neither. Clone the repository and run `make run` there."
+        )
+    return root
+
+
+def _require_parts() -> None:
+    missing = sorted({extra for module, extra in PARTS.items() if find_spec(module) is None})
+    if missing:
+        raise RexrankError(f"some packages are missing: run `pip install -e '.[{','.join(missing)}]'`, or `make run`.")
+
+
+@contextlib.contextmanager
+def _only_one(home: Path) -> Iterator[None]:
+    """Hold the lock of ``home``, which the system releases however this process ends."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "up.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RexrankError(
+                f"rexrank is already running on {home}: open its board, stop it with Ctrl-C where it runs, "
+                "or use another folder with --home."
+            ) from None
+        yield
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
