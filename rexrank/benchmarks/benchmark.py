@@ -1,0 +1,135 @@
+"""What a benchmark is: the studies of one test split and the terms under which their texts may travel."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from rexrank.errors import RexrankError
+
+TRACKS = ("findings", "impression", "report")
+
+
+class BenchmarkError(RexrankError):
+    """A benchmark cannot be built, or may not go where it was asked to go."""
+
+
+@dataclass(frozen=True)
+class Licence:
+    """The terms of a benchmark's texts.
+
+    Attributes:
+        identifier: The Hub's name of the licence, for example ``cc-by-nc-nd-4.0``.
+        name: The licence's name for readers.
+        url: Address of its text.
+        attribution: The sentence that every copy must carry.
+        redistribution: Whether pushing the texts to a public Hub is allowed without asking anyone.
+    """
+
+    identifier: str
+    name: str
+    url: str
+    attribution: str
+    redistribution: bool
+
+
+@dataclass(frozen=True)
+class BenchmarkStudy:
+    """One test study; a section is None where the report has none.
+
+    Attributes:
+        study_id: Opaque id.
+        findings: The radiologist's findings.
+        impression: The radiologist's impression.
+        indication: Why the images were taken.
+        comparison: What they were compared with.
+        image_path: Names of the study's images, relative to an image root.
+        key_image_path: The image for models that take one.
+    """
+
+    study_id: str
+    findings: str | None
+    impression: str | None
+    indication: str | None
+    comparison: str | None
+    image_path: tuple[str, ...]
+    key_image_path: str
+
+    @property
+    def context(self) -> str:
+        """What a model may read beside the images, word for word as in ReXrank's file.
+
+        That file leaves an absent indication out and writes "None" for an absent comparison; no metric reads it.
+        """
+        indication = f"Indication: {self.indication}" if self.indication else ""
+        return f"{indication} Comparison: {self.comparison or 'None'}"
+
+    def text(self, track: str) -> str | None:
+        """The reference of a track, or None when this study is not in it."""
+        if track == "report":
+            return report_text(self.findings, self.impression)
+        return {"findings": self.findings, "impression": self.impression}[track]
+
+
+@dataclass(frozen=True)
+class TrainingStudy:
+    """One training study; a section is None where the report has none."""
+
+    study_id: str
+    findings: str | None
+    impression: str | None
+    indication: str | None
+
+    def text(self, track: str) -> str | None:
+        """The study's text for a track, or None when it has none."""
+        if track == "report":
+            return report_text(self.findings, self.impression)
+        return {"findings": self.findings, "impression": self.impression}[track]
+
+
+def report_text(findings: str | None, impression: str | None) -> str | None:
+    """Both sections in one text, as ReXrank writes its field ``report``; None unless both are there."""
+    return f"Findings: {findings} Impression: {impression}" if findings and impression else None
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The test split of a dataset.
+
+    Attributes:
+        name: The name by which submissions ask for it, for example ``iu-xray``.
+        title: The name for readers.
+        split: Name of the split.
+        studies: The studies in the split's own order.
+        licence: The terms of the texts.
+        description: What the set is and where it comes from.
+        references: Who may see the references: ``public`` or ``private``.
+        modality: What the images are.
+        language: Language of the texts (ISO 639-1).
+    """
+
+    name: str
+    title: str
+    split: str
+    studies: tuple[BenchmarkStudy, ...]
+    licence: Licence
+    description: str
+    references: str = "public"
+    modality: str = "chest-xray"
+    language: str = "en"
+
+    @cached_property
+    def tracks(self) -> Mapping[str, int]:
+        """Number of studies of each track that has any."""
+        counts = {track: sum(study.text(track) is not None for study in self.studies) for track in TRACKS}
+        return {track: n for track, n in counts.items() if n}
+
+    @cached_property
+    def content_sha256(self) -> str:
+        """Hash of everything in the data file, whatever library version wrote it."""
+        rows = [
+            [s.study_id, s.findings, s.impression, s.context, list(s.image_path), s.key_image_path]
+            for s in self.studies
+        ]
+        return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
