@@ -1,0 +1,34 @@
+"""What a metric hands back before the policy for blank and identical texts is applied."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Formula = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Scores of one key by its formula alone.
+
+    Attributes:
+        values: One value a study, float64 [n]; nan where the formula gives none.
+        signature: Parts of the signature that belong to the metric, in order (``{"tok": "rexrank"}``).
+        prediction_content: Whether the metric found anything in the prediction, [n].
+        reference_content: Whether it found anything in a reference, [n].
+        statistics: Additive sufficient statistics of a corpus score, float64 [n, k], or None for means.
+        formula: Takes sums of statistics [b, k] to corpus values [b]; nan where 0/0.
+        counts: Further counts by name (``n_truncated`` …).
+    """
+
+    values: Floats
+    signature: Mapping[str, str]
+    prediction_content: Flags
+    reference_content: Flags
+    statistics: Floats | None = None
+    formula: Formula | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)

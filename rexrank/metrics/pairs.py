@@ -1,0 +1,155 @@
+"""The texts of one call, and their tokens as numbers, made once for all metrics of the call."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rexrank.metrics.tokenizers import Tokenizer
+
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_DROPPED = -1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Token numbers of many texts in one array.
+
+    Attributes:
+        ids: Token numbers of all texts, one after the other, int64 [tokens].
+        bounds: Where each text begins and the last one ends, int64 [texts + 1].
+    """
+
+    ids: Integers
+    bounds: Integers
+
+    @cached_property
+    def lengths(self) -> Integers:
+        """Number of tokens of each text, int64 [texts]."""
+        return np.diff(self.bounds)
+
+
+@dataclass(frozen=True)
+class PairTokens:
+    """Tokens of every prediction and reference; equal numbers mean equal tokens.
+
+    Attributes:
+        predictions: One row a study.
+        references: One row a reference; those of one study follow each other.
+        first_reference: First reference row of each study and the end, int64 [n + 1].
+        vocabulary: Number of distinct tokens.
+    """
+
+    predictions: Rows
+    references: Rows
+    first_reference: Integers
+    vocabulary: int
+
+    @cached_property
+    def owners(self) -> Integers:
+        """Study of each reference row, int64 [references]."""
+        return np.repeat(np.arange(len(self.first_reference) - 1), np.diff(self.first_reference))
+
+    @property
+    def single(self) -> bool:
+        """Whether every study has exactly one reference."""
+        return len(self.references.lengths) == len(self.predictions.lengths)
+
+
+class _Vocabulary(dict[str, int]):
+    """Numbers tokens as they come; tokens that normalise alike share a number."""
+
+    def __init__(self, normalise: Callable[[str], str | None] | None) -> None:
+        self.normalise = normalise
+        self.numbers: dict[str, int] = {}
+
+    def __missing__(self, token: str) -> int:
+        kept = self.normalise(token) if self.normalise else token
+        number = _DROPPED if kept is None else self.numbers.setdefault(kept, len(self.numbers))
+        self[token] = number
+        return number
+
+
+def _rows(texts: Iterable[str], tokenizer: Tokenizer, vocabulary: _Vocabulary) -> Rows:
+    known: dict[str, list[int]] = {}
+    rows: list[list[int]] = []
+    for text in texts:
+        row = known.get(text)
+        if row is None:
+            row = list(map(vocabulary.__getitem__, tokenizer.split(text)))
+            if tokenizer.normalise is not None:
+                row = [number for number in row if number != _DROPPED]
+            known[text] = row
+        rows.append(row)
+    bounds = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    return Rows(np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(bounds[-1])), bounds)
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing is left after removing white space, zero-width and control characters."""
+    return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf") for char in text)
+
+
+def canonical(text: str) -> str:
+    """NFC, every run of white space one space, none at the ends."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _identical(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if one.isascii() and other.isascii() and one.split(None, 3)[:3] != other.split(None, 3)[:3]:
+        return False  # spares most pairs the full comparison
+    return canonical(one) == canonical(other)
+
+
+@dataclass
+class Pairs:
+    """Predictions with their references, checked, aligned by position.
+
+    Attributes:
+        predictions: One text a study.
+        references: The reference texts of each study, at least one.
+    """
+
+    predictions: Sequence[str]
+    references: Sequence[tuple[str, ...]]
+    _tokens: dict[str, PairTokens] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    def tokens(self, tokenizer: Tokenizer) -> PairTokens:
+        """Tokens of both sides; made once for each tokeniser."""
+        if tokenizer.name not in self._tokens:
+            vocabulary = _Vocabulary(tokenizer.normalise)
+            predictions = _rows(self.predictions, tokenizer, vocabulary)
+            references = _rows(chain.from_iterable(self.references), tokenizer, vocabulary)
+            counts = [len(texts) for texts in self.references]
+            first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+            self._tokens[tokenizer.name] = PairTokens(predictions, references, first, len(vocabulary.numbers))
+        return self._tokens[tokenizer.name]
+
+    @cached_property
+    def blank_predictions(self) -> Flags:
+        """Which predictions show nothing, bool [n]."""
+        return np.array([is_blank(text) for text in self.predictions], dtype=bool)
+
+    @cached_property
+    def blank_references(self) -> Flags:
+        """Which studies have no visible reference, bool [n]."""
+        return np.array([all(map(is_blank, texts)) for texts in self.references], dtype=bool)
+
+    @cached_property
+    def identical(self) -> Flags:
+        """Where the prediction equals a reference after canonicalisation and is not blank, bool [n]."""
+        same = [
+            any(_identical(p, r) for r in texts) for p, texts in zip(self.predictions, self.references, strict=True)
+        ]
+        return np.array(same, dtype=bool) & ~self.blank_predictions
