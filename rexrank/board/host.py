@@ -1,0 +1,98 @@
+"""What a host offers: protocols, metrics and benchmarks, in ``host.json`` of the results repo."""
+
+import json
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rexrank import environment
+from rexrank.errors import RexrankError
+from rexrank.hub.connection import Hub
+from rexrank.hub.errors import HubError
+
+PATH = "host.json"
+
+
+class HostBenchmark(BaseModel):
+    """One benchmark of the host.
+
+    Attributes:
+        tracks: Number of studies of each track.
+        split: Name of the split.
+        revision: Commit id at which the benchmark's data last changed.
+        licence: Identifier of the licence of the texts.
+        modality: What the images show, as requests name it.
+        public: Whether references, ids and per-study scores may be seen by everyone.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    tracks: dict[str, int]
+    split: str = "test"
+    revision: str
+    licence: str | None = None
+    modality: str = "CXR"
+    public: bool = False
+
+
+class Host(BaseModel):
+    """The content of ``host.json``.
+
+    Attributes:
+        protocols: Rule books as ``name@version``, the default first.
+        metrics: Score keys that this host computes.
+        benchmarks: What can be submitted to, by name.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: int = 1
+    protocols: list[str] = []
+    metrics: list[str] = []
+    benchmarks: dict[str, HostBenchmark] = {}
+
+    def to_bytes(self) -> bytes:
+        """The file's content."""
+        return (json.dumps(self.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+    def protocol(self, asked: str | None) -> str | None:
+        """The offered ``name@version`` for a name with or without a version; None when it is not offered."""
+        if asked is None:
+            return self.protocols[0] if self.protocols else None
+        return next((offered for offered in self.protocols if asked in (offered, offered.partition("@")[0])), None)
+
+
+def repo(name: str, namespace: str | None = None) -> str:
+    """Full name of one of the host's repos: ``requests``, ``results``, ``status`` or a benchmark."""
+    return f"{namespace or environment.namespace()}/{name}"
+
+
+def parse(content: bytes) -> Host:
+    """Read ``host.json``.
+
+    Raises:
+        RexrankError: It does not have the expected form.
+    """
+    try:
+        return Host.model_validate_json(content)
+    except ValidationError:
+        raise RexrankError(f"{PATH} of the results repo cannot be read; start the backend, which writes it") from None
+
+
+def load(hub: Hub, namespace: str | None = None) -> Host:
+    """Fetch what the host offers.
+
+    Raises:
+        RexrankError: There is no such host, or its backend has never run.
+    """
+    results = repo("results", namespace)
+    try:
+        files = hub.view(results, [PATH]).files
+    except HubError as error:
+        if error.code != "repo_not_found":
+            raise
+        files = {}
+    if PATH not in files:
+        raise RexrankError(
+            f"{hub.endpoint} has no {PATH} in {results}: start the backend once, or set REXRANK_NAMESPACE"
+        )
+    return parse(files[PATH])

@@ -1,0 +1,383 @@
+"""One Hub with one token: reading at a commit id, whole commits, bounded waits."""
+
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from rexrank.environment import endpoint as environment_endpoint
+from rexrank.environment import prepare_libraries
+
+prepare_libraries()
+
+import httpx2  # noqa: E402
+from huggingface_hub import (  # noqa: E402
+    CommitOperationAdd,
+    CommitOperationDelete,
+    HfApi,
+    get_session,
+    get_token,
+    hf_hub_url,
+    set_client_factory,
+)
+from huggingface_hub.hf_api import RepoFile  # noqa: E402
+from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # noqa: E402
+from huggingface_hub.utils._http import default_client_factory  # noqa: E402
+
+from rexrank.hub.errors import HubError, translated  # noqa: E402
+
+PUBLIC_HUB = "https://huggingface.co"
+CONNECT_SECONDS, READ_SECONDS = 10.0, 60.0
+SMALL_FILE_BYTES = 2**20
+CACHE_BYTES = 64 * 2**20
+CACHED_LISTINGS = 16
+READERS = 8
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file in a repo at one commit: ``oid`` is its blob id, ``size`` is in bytes."""
+
+    oid: str
+    size: int
+
+
+@dataclass(frozen=True)
+class View:
+    """Files of a repo at one commit.
+
+    Attributes:
+        commit: The 40-hex commit id that was read.
+        files: Content by path; a path that does not exist is not in it.
+        oversize: Size in bytes of each file that was too large to be read.
+    """
+
+    commit: str
+    files: Mapping[str, bytes]
+    oversize: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whom a token belongs to: the user's name, and the organisations with the user's role in each."""
+
+    name: str
+    organisations: Mapping[str, str]
+
+    def may_write(self, owner: str) -> bool:
+        """Whether the user may own things in the name of ``owner``."""
+        return owner == self.name or self.organisations.get(owner) in ("write", "admin", "contributor")
+
+
+def connect(endpoint: str | None = None, token: str | None = None) -> "Hub":
+    """Connect to a Hub; nothing is sent yet.
+
+    Args:
+        endpoint: Address; by default that of ``HF_ENDPOINT``, else the public Hub.
+        token: By default ``HF_TOKEN``. The token of ``hf auth login`` is only ever sent to the public Hub.
+
+    Returns:
+        The Hub as this token sees it.
+    """
+    _bound_waits()
+    address = (endpoint or environment_endpoint()).rstrip("/")
+    chosen = token or os.environ.get("HF_TOKEN") or (get_token() if address == PUBLIC_HUB else None)
+    return Hub(address, chosen)
+
+
+class Hub:
+    """Reads and writes repos of one Hub with one token.
+
+    Contents are kept in memory by blob id, which never changes meaning, so a
+    second look at a folder costs one listing and the files that changed.
+    """
+
+    def __init__(self, endpoint: str, token: str | None) -> None:
+        self.endpoint = endpoint
+        self.token = token
+        self.api = HfApi(endpoint=endpoint, token=token or False)
+        self._blobs = _BlobCache(CACHE_BYTES)
+        self._listings: OrderedDict[tuple[str, str, str, str], dict[str, Entry]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Hub({self.endpoint!r})"
+
+    def whoami(self) -> Identity:
+        """Ask whom the token belongs to.
+
+        Raises:
+            HubError: ``unauthorized`` without a valid token.
+        """
+        if not self.token:
+            raise HubError("unauthorized", f"{self.endpoint}: no token; set HF_TOKEN")
+        with translated(self.endpoint):
+            answer = self.api.whoami()
+        organisations = {org["name"]: str(org.get("roleInOrg") or "") for org in answer.get("orgs", [])}
+        return Identity(str(answer["name"]), organisations)
+
+    def head(self, repo_id: str, repo_type: str = "dataset") -> str:
+        """Commit id of ``main``.
+
+        Raises:
+            HubError: The repo is absent, hidden or the Hub does not answer.
+        """
+        with translated(repo_id):
+            refs = self.api.list_repo_refs(repo_id, repo_type=repo_type)
+        for branch in refs.branches:
+            if branch.name == "main":
+                return str(branch.target_commit)
+        raise HubError("revision_not_found", f"{repo_id}: it has no branch main")
+
+    def resolve(self, repo_id: str, revision: str | None = None, repo_type: str = "dataset") -> str:
+        """Turn a branch, tag or abbreviated commit into the 40-hex commit id."""
+        if revision is None or revision == "main":
+            return self.head(repo_id, repo_type)
+        with translated(f"{repo_id} at {revision}"):
+            info = self.api.repo_info(repo_id, revision=revision, repo_type=repo_type)
+        return str(info.sha)
+
+    def is_private(self, repo_id: str, repo_type: str = "dataset") -> bool:
+        """Whether only its owner's people see the repo."""
+        with translated(repo_id):
+            return bool(self.api.repo_info(repo_id, repo_type=repo_type).private)
+
+    def list_files(
+        self, repo_id: str, commit: str, folder: str = "", repo_type: str = "dataset"
+    ) -> Mapping[str, Entry]:
+        """List the files below a folder at a commit; an absent folder is empty."""
+        key = (repo_type, repo_id, commit, folder)
+        with self._lock:
+            if key in self._listings:
+                return self._listings[key]
+        found: dict[str, Entry] = {}
+        try:
+            with translated(repo_id):
+                tree = self.api.list_repo_tree(
+                    repo_id, folder.rstrip("/") or None, recursive=True, revision=commit, repo_type=repo_type
+                )
+                found = {item.path: Entry(item.blob_id, item.size) for item in tree if isinstance(item, RepoFile)}
+        except HubError as error:
+            if error.code != "file_missing":
+                raise
+        with self._lock:
+            self._listings[key] = found
+            while len(self._listings) > CACHED_LISTINGS:
+                self._listings.popitem(last=False)
+        return found
+
+    def view(
+        self, repo_id: str, paths: Iterable[str], commit: str | None = None, limit_bytes: int = SMALL_FILE_BYTES
+    ) -> View:
+        """Read small files of a dataset repo at one commit.
+
+        Args:
+            repo_id: ``owner/name``.
+            paths: Files, and folders written with a closing ``/``, which stand for every file below them.
+            commit: 40-hex commit id; the head of ``main`` by default.
+            limit_bytes: A larger file is not read and is named in ``oversize``.
+
+        Returns:
+            What is there; absent paths are left out.
+
+        Raises:
+            HubError: The repo cannot be read.
+        """
+        commit = commit or self.head(repo_id)
+        entries = self._entries(repo_id, commit, list(paths))
+        small = {path: entry for path, entry in entries.items() if entry.size <= limit_bytes}
+        missing = {entry.oid: path for path, entry in small.items() if entry.oid not in self._blobs}
+        fetched = self._fetch_all(repo_id, commit, missing)
+        files = {path: self._content(repo_id, commit, path, entry, fetched) for path, entry in small.items()}
+        oversize = {path: entry.size for path, entry in entries.items() if path not in small}
+        return View(commit, files, oversize)
+
+    def read(self, repo_id: str, path: str, commit: str) -> bytes:
+        """Read one small file at a commit.
+
+        Raises:
+            HubError: ``file_missing``, ``file_too_large`` and the usual ones.
+        """
+        subject = f"{path} in {repo_id}"
+        pieces = []
+        received = 0
+        for piece in self._stream(repo_id, path, commit, subject):
+            received += len(piece)
+            if received > SMALL_FILE_BYTES:
+                raise HubError("file_too_large", f"{subject}: larger than {SMALL_FILE_BYTES} bytes")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def download(self, repo_id: str, path: str, revision: str, target: Path, limit_bytes: int) -> str:
+        """Stream one file of a dataset repo to disk.
+
+        Args:
+            repo_id: ``owner/name``.
+            path: Path inside the repo.
+            revision: 40-hex commit id.
+            target: A file in a folder of the caller's own; replaced when it exists.
+            limit_bytes: The transfer is given up beyond this size.
+
+        Returns:
+            SHA-256 of the content, in hex.
+
+        Raises:
+            HubError: ``repo_not_found``, ``revision_not_found``, ``file_missing``, ``file_too_large``, ``gated`` …
+        """
+        subject = f"{path} in {repo_id} at {revision[:12]}"
+        digest = hashlib.sha256()
+        received = 0
+        with target.open("wb") as handle:
+            for piece in self._stream(repo_id, path, revision, subject):
+                received += len(piece)
+                if received > limit_bytes:
+                    raise HubError("file_too_large", f"{subject}: larger than {limit_bytes // 2**20} MB")
+                digest.update(piece)
+                handle.write(piece)
+        return digest.hexdigest()
+
+    def commit(self, repo_id: str, files: Mapping[str, bytes | None], message: str, parent: str | None = None) -> str:
+        """Write files of a dataset repo in one commit.
+
+        Args:
+            repo_id: ``owner/name``.
+            files: New content by path; None deletes the path.
+            message: Title of the commit.
+            parent: Refuse unless ``main`` is still at this commit.
+
+        Returns:
+            Id of the new commit. Content that is already there is dropped by the client: then no commit is made
+            and this is the present head.
+
+        Raises:
+            HubError: ``conflict`` when ``main`` has moved. After ``hub_unavailable`` the commit may have landed.
+        """
+        # New operation objects at every call: a commit marks them as used.
+        operations = [
+            CommitOperationDelete(path) if content is None else CommitOperationAdd(path, content)
+            for path, content in files.items()
+        ]
+        with translated(repo_id):
+            done = self.api.create_commit(
+                repo_id, operations, commit_message=message, repo_type="dataset", parent_commit=parent
+            )
+        return str(done.oid)
+
+    def ensure_repo(self, repo_id: str, repo_type: str = "dataset", private: bool = False) -> bool:
+        """Create a repo unless it exists.
+
+        Returns:
+            Whether it was created now.
+        """
+        try:
+            with translated(repo_id):
+                self.api.create_repo(repo_id, repo_type=repo_type, private=private)
+        except HubError as error:
+            if error.code != "conflict":
+                raise
+            return False
+        return True
+
+    def datasets_of(self, owner: str) -> list[str]:
+        """Names ``owner/name`` of the dataset repos that this token sees, in order."""
+        with translated(owner):
+            return sorted(str(info.id) for info in self.api.list_datasets(author=owner))
+
+    def _entries(self, repo_id: str, commit: str, paths: Sequence[str]) -> dict[str, Entry]:
+        entries: dict[str, Entry] = {}
+        for folder in paths:
+            if folder.endswith("/"):
+                entries.update(self.list_files(repo_id, commit, folder))
+        single = [path for path in paths if not path.endswith("/")]
+        if single:
+            with translated(repo_id):
+                known = self.api.get_paths_info(repo_id, single, revision=commit, repo_type="dataset")
+            entries.update({item.path: Entry(item.blob_id, item.size) for item in known if isinstance(item, RepoFile)})
+        return entries
+
+    def _stream(self, repo_id: str, path: str, revision: str, subject: str) -> Iterator[bytes]:
+        url = hf_hub_url(repo_id, path, repo_type="dataset", revision=revision, endpoint=self.endpoint)
+        headers = build_hf_headers(token=self.token or False)
+        with translated(subject), get_session().stream("GET", url, headers=headers) as response:
+            if response.is_error:
+                response.read()
+            hf_raise_for_status(response)
+            yield from response.iter_bytes()
+
+    def _fetch_all(self, repo_id: str, commit: str, paths_by_oid: Mapping[str, str]) -> dict[str, bytes]:
+        """Fetch blobs, a few at a time; returned as well as cached, because the cache may be too small for all."""
+        if not paths_by_oid:
+            return {}
+        with ThreadPoolExecutor(min(READERS, len(paths_by_oid))) as pool:
+            contents = list(pool.map(lambda path: self.read(repo_id, path, commit), paths_by_oid.values()))
+        fetched = dict(zip(paths_by_oid, contents, strict=True))
+        for oid, content in fetched.items():
+            self._blobs.put(oid, content)
+        return fetched
+
+    def _content(self, repo_id: str, commit: str, path: str, entry: Entry, fetched: Mapping[str, bytes]) -> bytes:
+        content = fetched.get(entry.oid)
+        if content is None:
+            content = self._blobs.get(entry.oid)
+        return self.read(repo_id, path, commit) if content is None else content
+
+
+class _BlobCache:
+    """Contents by blob id, the least recently used dropped first; safe between threads."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._held = 0
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __contains__(self, oid: str) -> bool:
+        with self._lock:
+            return oid in self._blobs
+
+    def get(self, oid: str) -> bytes | None:
+        with self._lock:
+            content = self._blobs.get(oid)
+            if content is not None:
+                self._blobs.move_to_end(oid)
+            return content
+
+    def put(self, oid: str, content: bytes) -> None:
+        with self._lock:
+            if oid not in self._blobs:
+                self._blobs[oid] = content
+                self._held += len(content)
+            while self._held > self._limit:
+                _, dropped = self._blobs.popitem(last=False)
+                self._held -= len(dropped)
+
+
+def _once(action: Callable[[], None]) -> Callable[[], None]:
+    lock = threading.Lock()
+    done = False
+
+    def run() -> None:
+        nonlocal done
+        with lock:
+            if not done:
+                action()
+                done = True
+
+    return run
+
+
+def _bounded_client() -> httpx2.Client:
+    client = default_client_factory()
+    client.timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+    return client
+
+
+# The client library waits for ever by default, so one lost answer would stop a worker.
+_bound_waits = _once(lambda: set_client_factory(_bounded_client))
