@@ -63,7 +63,7 @@ def compute(
         For each key, in the order asked, the scores aligned with `predictions`.
 
     Raises:
-        InvalidCall: Unknown key, option or convention, or texts of a wrong type or number; the message never holds text.
+        InvalidCall: Unknown key, option or convention, or texts of a wrong type or number; never quotes a text.
     """
     wanted = list(dict.fromkeys([keys] if isinstance(keys, str) else keys))
     if convention not in get_args(Convention):

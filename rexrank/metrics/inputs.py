@@ -17,7 +17,7 @@ def check_predictions(predictions: Any) -> list[str]:
     """Return the predictions as a list of strings.
 
     Raises:
-        InvalidCall: Not a list of strings; one sentence with argument, first bad position, type and number of bad items.
+        InvalidCall: Not a list of strings; one sentence with argument, first bad position, type and number.
     """
     items = _listed("predictions", predictions)
     _refuse("predictions", items, [index for index, item in enumerate(items) if not isinstance(item, str)], "str")

@@ -34,6 +34,13 @@ class Rows:
         """Number of tokens of each text, int64 [texts]."""
         return np.diff(self.bounds)
 
+    def take(self, chosen: Integers) -> "Rows":
+        """The chosen texts, which may repeat, in the order given."""
+        lengths = self.lengths[chosen]
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.arange(bounds[-1]) + np.repeat(self.bounds[chosen] - bounds[:-1], lengths)
+        return Rows(self.ids[at], bounds)
+
 
 @dataclass(frozen=True)
 class PairTokens:
@@ -60,6 +67,13 @@ class PairTokens:
     def single(self) -> bool:
         """Whether every study has exactly one reference."""
         return len(self.references.lengths) == len(self.predictions.lengths)
+
+    def by_reference(self) -> "PairTokens":
+        """Each reference as a pair of its own with the prediction of its study."""
+        if self.single:
+            return self
+        first = np.arange(len(self.owners) + 1)
+        return PairTokens(self.predictions.take(self.owners), self.references, first, self.vocabulary)
 
 
 class _Vocabulary(dict[str, int]):

@@ -101,7 +101,7 @@ _SPACELESS = (
 
 @cache
 def _unicode_pattern() -> re.Pattern[str]:
-    # `re` has no class for combining marks, and `\w` lacks them: without this, words of Indic and other scripts fall apart.
+    # `re` has no class for combining marks and `\w` lacks them; without them words of Indic scripts fall apart.
     marks = "".join(
         chr(code)
         for code in (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))

@@ -1,0 +1,151 @@
+"""Percentile bootstrap intervals of means and of corpus scores.
+
+Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13: studies
+(or whole groups of them, such as patients) are drawn with replacement, as many as
+there are; the interval holds the middle of the resampled scores.
+
+Draws come from NumPy's PCG64 in one stream, and each resample is summed for itself,
+so a result depends on the seed alone and not on how much memory is used at once.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rexrank.errors import RexrankError
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# Draws held at once: 8 bytes each for the positions and 8 for the values drawn.
+_CHUNK_DRAWS = 1 << 20
+
+
+class InvalidStatistics(RexrankError, ValueError):
+    """Values or options that no interval can be computed from."""
+
+
+def interval(
+    values: ArrayLike,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    groups: Sequence[Hashable] | None = None,
+) -> tuple[float, float] | None:
+    """Percentile bootstrap interval of a mean.
+
+    Args:
+        values: One value a study, [n]; nan marks an undefined value and is left out.
+        confidence: Share of the resampled means inside the interval, between 0 and 1.
+        resamples: Number of resamples.
+        seed: Seed of the random draws.
+        groups: Group of each study, [n]; whole groups are drawn. None draws studies.
+
+    Returns:
+        Lower and upper limit, or None with fewer than two defined values (or groups).
+
+    Raises:
+        InvalidStatistics: Wrong shapes or options, or infinite values.
+    """
+    column = _floats("values", values, dimensions=1)
+    statistics = np.stack([column, np.where(np.isnan(column), np.nan, 1.0)], axis=1)
+    return corpus_interval(statistics, _mean, confidence, resamples, seed, groups)
+
+
+def corpus_interval(
+    statistics: ArrayLike,
+    formula: Callable[[Floats], Floats],
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    groups: Sequence[Hashable] | None = None,
+) -> tuple[float, float] | None:
+    """Percentile bootstrap interval of a score that is computed from summed statistics.
+
+    Args:
+        statistics: Additive sufficient statistics of each study, [n, k]; a row with nan is left out.
+        formula: Takes sums, [b, k], to scores, [b]; nan where a resample has none, which is then left out.
+        confidence: Share of the resampled scores inside the interval, between 0 and 1.
+        resamples: Number of resamples.
+        seed: Seed of the random draws.
+        groups: Group of each study, [n]; whole groups are drawn. None draws studies.
+
+    Returns:
+        Lower and upper limit, or None with fewer than two defined studies (or groups) or where no resample has a
+        score.
+
+    Raises:
+        InvalidStatistics: Wrong shapes or options, or infinite values.
+    """
+    rows = _floats("statistics", statistics, dimensions=2)
+    _check_options(confidence, resamples)
+    defined: Flags = ~np.isnan(rows).any(axis=1)
+    units = rows[defined]
+    if groups is not None:
+        units = _sums_of_groups(rows, defined, groups)
+    if len(units) < 2:
+        return None
+    scores = np.asarray(formula(_resampled_sums(units, resamples, seed)), dtype=np.float64)
+    if scores.shape != (resamples,):
+        raise InvalidStatistics(f"formula: expected {resamples} scores, got an array of shape {scores.shape}")
+    scores = scores[~np.isnan(scores)]
+    if not len(scores):
+        return None
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(scores, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _mean(sums: Floats) -> Floats:
+    return sums[:, 0] / sums[:, 1]
+
+
+def _resampled_sums(units: Floats, resamples: int, seed: int) -> Floats:
+    generator = np.random.default_rng(seed)
+    count = len(units)
+    # A column that never varies (the count of studies, mostly) has the same sum in every resample.
+    sums = np.tile(units[0] * count, (resamples, 1))
+    varying = np.flatnonzero((units != units[0]).any(axis=0))
+    columns = np.ascontiguousarray(units.T)
+    rows = max(1, _CHUNK_DRAWS // count)
+    for start in range(0, resamples, rows):
+        stop = min(start + rows, resamples)
+        drawn = generator.integers(0, count, size=(stop - start, count))
+        for index in varying:
+            sums[start:stop, index] = columns[index][drawn].sum(axis=1)
+    return sums
+
+
+def _sums_of_groups(rows: Floats, defined: Flags, groups: Sequence[Hashable]) -> Floats:
+    if len(groups) != len(rows):
+        raise InvalidStatistics(f"groups: expected one for each of the {len(rows)} studies, got {len(groups)}")
+    numbers: dict[Hashable, int] = {}
+    codes = np.empty(len(rows), dtype=np.int64)
+    for position, group in enumerate(groups):
+        if group is None or group != group:
+            raise InvalidStatistics(f"groups[{position}]: the group is missing; name one for every study")
+        codes[position] = numbers.setdefault(group, len(numbers)) if defined[position] else -1
+    sums = np.zeros((len(numbers), rows.shape[1]))
+    np.add.at(sums, codes[defined], rows[defined])
+    return sums
+
+
+def _floats(name: str, values: Any, dimensions: int) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidStatistics(f"{name}: expected numbers of one shape, got something else") from None
+    if array.ndim != dimensions:
+        raise InvalidStatistics(f"{name}: expected {dimensions} dimension(s), got {array.ndim}")
+    if np.isinf(array).any():
+        raise InvalidStatistics(f"{name}[{int(np.argwhere(np.isinf(array))[0][0])}]: the value is infinite")
+    return array
+
+
+def _check_options(confidence: float, resamples: int) -> None:
+    if not 0 < confidence < 1:
+        raise InvalidStatistics(f"confidence: expected a number between 0 and 1, got {confidence}")
+    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or resamples < 1:
+        raise InvalidStatistics(f"resamples: expected a whole number above 0, got {resamples}")
