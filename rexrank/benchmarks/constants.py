@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rexrank.metrics.tokenizers import rexrank_tokens
+
 _NO_BIGRAM = 0.1
 
 
@@ -23,13 +25,13 @@ def mean_bleu2(candidates: Sequence[str], references: Sequence[str]) -> np.ndarr
         float64 [candidates] in [0, 1]; equal to ``rexrank.metrics.compute`` to rounding of the mean.
     """
     weights = Counter(references)
-    texts = [_tokens(text) for text in weights]
+    texts = [rexrank_tokens(text) for text in weights]
     lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
     share = np.array(list(weights.values()), dtype=np.float64) / max(1, len(references))
     indexes = [_Index([_numbered_ngrams(tokens, order) for tokens in texts]) for order in (1, 2)]
     means = {}
     for text in dict.fromkeys(candidates):
-        tokens = _tokens(text)
+        tokens = rexrank_tokens(text)
         ones, twos = (index.matches(_numbered_ngrams(tokens, order)) for order, index in enumerate(indexes, start=1))
         means[text] = float(np.dot(_bleu2(ones, twos, len(tokens), lengths), share))
     return np.array([means[text] for text in candidates])
@@ -63,11 +65,6 @@ class _Index:
         """Number of ``items`` in each text, int64 [texts]."""
         lists = [self._postings[item] for item in items if item in self._postings]
         return np.bincount(np.concatenate(lists), minlength=self._size) if lists else np.zeros(self._size, np.int64)
-
-
-def _tokens(text: str) -> list[str]:
-    """ReXrank's words: lower case, every full stop on its own, cut at the blank and nowhere else."""
-    return [token for token in text.lower().replace(".", " .").split(" ") if token]
 
 
 def _numbered_ngrams(tokens: Sequence[str], order: int) -> list[tuple[object, ...]]:

@@ -81,9 +81,7 @@ def build(benchmark: Benchmark, training: Sequence[TrainingStudy], track: str = 
 
 
 def _constant_words(track: str, n: int) -> str:
-    return (
-        f"The same text for every study: the training {track} with the best mean BLEU-2 against all {n:,} training texts."
-    )
+    return f"The same text for every study: the training {track} with the best mean BLEU-2 against all {n:,} of them."
 
 
 def _nearest_words(fallbacks: int) -> str:

@@ -30,7 +30,9 @@ def nearest(queries: Sequence[str | None], documents: Sequence[str | None]) -> l
     for position, words in enumerate(counts):
         for word, count in words.items():
             postings.setdefault(word, []).append((position, count * weight[word] / norms[position]))
-    arrays = {word: (np.array([p for p, _ in pairs]), np.array([v for _, v in pairs])) for word, pairs in postings.items()}
+    arrays = {
+        word: (np.array([p for p, _ in pairs]), np.array([v for _, v in pairs])) for word, pairs in postings.items()
+    }
     return [_nearest(Counter(_words(query)), weight, arrays, len(counts)) for query in queries]
 
 

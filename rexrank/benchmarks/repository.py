@@ -1,0 +1,230 @@
+"""A benchmark and its floors as dataset repos of a Hub.
+
+Texts that their licence does not let everybody pass on leave this machine only on the host's explicit word.
+"""
+
+import io
+import ipaddress
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError
+from rexrank.benchmarks.floors import Floor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rexrank.hub import Hub
+
+SCHEMA_VERSION = 1
+DATA_FILE = "data/test.parquet"
+DESCRIPTION_FILE = "benchmark.yaml"
+PREDICTION_FILE = "predictions.jsonl"
+
+
+def schema() -> "pa.Schema":
+    """Columns of ``data/test.parquet``."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field("study_id", pa.string(), nullable=False),
+            pa.field("findings", pa.string()),
+            pa.field("impression", pa.string()),
+            pa.field("context", pa.string()),
+            pa.field("image_path", pa.list_(pa.string())),
+            pa.field("key_image_path", pa.string()),
+        ]
+    )
+
+
+def table(benchmark: Benchmark) -> "pa.Table":
+    """The test split, one row a study, in the split's order."""
+    import pyarrow as pa
+
+    rows = [
+        {
+            "study_id": study.study_id,
+            "findings": study.findings,
+            "impression": study.impression,
+            "context": study.context,
+            "image_path": list(study.image_path),
+            "key_image_path": study.key_image_path,
+        }
+        for study in benchmark.studies
+    ]
+    return pa.Table.from_pylist(rows, schema=schema())
+
+
+def files(benchmark: Benchmark) -> dict[str, bytes]:
+    """Every file of the benchmark's repo by path; equal studies give equal bytes."""
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(table(benchmark), buffer, compression="zstd")
+    return {
+        DATA_FILE: buffer.getvalue(),
+        DESCRIPTION_FILE: _yaml(description(benchmark)).encode(),
+        "README.md": card(benchmark).encode(),
+    }
+
+
+def description(benchmark: Benchmark) -> dict[str, Any]:
+    """What ``benchmark.yaml`` says."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": benchmark.name,
+        "title": benchmark.title,
+        "split": benchmark.split,
+        "tracks": dict(benchmark.tracks),
+        "licence": benchmark.licence.identifier,
+        "licence_url": benchmark.licence.url,
+        "attribution": benchmark.licence.attribution,
+        "redistribution": benchmark.licence.redistribution,
+        "references": benchmark.references,
+        "modality": benchmark.modality,
+        "language": benchmark.language,
+        "content_sha256": benchmark.content_sha256,
+    }
+
+
+def card(benchmark: Benchmark) -> str:
+    """The README of the benchmark's repo."""
+    tracks = "\n".join(f"| `{track}` | {n} |" for track, n in benchmark.tracks.items())
+    head = _card_head(benchmark, benchmark.title, {"split": benchmark.split, "path": DATA_FILE})
+    return f"""{head}
+# {benchmark.title}
+
+{benchmark.description}
+
+| track | studies |
+| --- | --- |
+{tracks}
+
+Columns of `{DATA_FILE}`: `study_id`, `findings`, `impression`, `context`, `image_path`, `key_image_path`.
+Images are not included. `{DESCRIPTION_FILE}` describes the set for programs.
+
+Split: Chen et al., *Generating Radiology Reports via Memory-driven Transformer*, EMNLP 2020 (R2Gen). Study ids, image
+names and `context` are those of ReXrank's file for the same studies.
+
+{_licence_words(benchmark)}
+"""
+
+
+def push(hub: "Hub", benchmark: Benchmark, repo_id: str, confirm_licence: bool = False) -> str:
+    """Bring the benchmark's dataset repo up to date.
+
+    Args:
+        hub: Where, from :func:`rexrank.hub.connect`.
+        benchmark: What to push.
+        repo_id: ``namespace/name`` of the dataset repo, made when missing.
+        confirm_licence: The host's word that the licence of the texts lets them go to this Hub.
+
+    Returns:
+        The commit that holds the benchmark; the present one when nothing changed.
+
+    Raises:
+        BenchmarkError: The Hub is not on this machine and the licence was not confirmed.
+    """
+    from rexrank.hub.upload import upload_changed
+
+    check_licence(benchmark, hub.endpoint, confirm_licence)
+    hub.ensure_repo(repo_id)
+    wanted = files(benchmark)
+    if _published_content(hub, repo_id) == benchmark.content_sha256:
+        # Another pyarrow writes other bytes for the same studies; the revision must not move for that.
+        del wanted[DATA_FILE]
+    return upload_changed(hub, repo_id, wanted, f"{benchmark.name}: {len(benchmark.studies)} studies")
+
+
+def floor_files(floor: Floor, benchmark: Benchmark) -> dict[str, bytes]:
+    """Every file of a floor's repo by path."""
+    return {PREDICTION_FILE: floor.prediction_file(), "README.md": floor_card(floor, benchmark).encode()}
+
+
+def floor_card(floor: Floor, benchmark: Benchmark) -> str:
+    """The README of a floor's repo; it carries the licence of the texts it repeats."""
+    head = _card_head(benchmark, floor.name, {"split": benchmark.split, "path": PREDICTION_FILE})
+    return f"""{head}
+# {floor.name}
+
+A *blind floor* for the benchmark `{benchmark.name}`, track `{floor.track}`: no image was looked at.
+{floor.description}
+
+`{PREDICTION_FILE}` holds `study_id` and `prediction` of {len(floor.predictions)} studies. The predictions are training
+reports of the same collection, word for word; no text of the test split was used.
+
+{_licence_words(benchmark)}
+"""
+
+
+def push_floor(hub: "Hub", floor: Floor, benchmark: Benchmark, repo_id: str, confirm_licence: bool = False) -> str:
+    """Bring a floor's dataset repo up to date; arguments, result and errors as for :func:`push`."""
+    from rexrank.hub.upload import upload_changed
+
+    check_licence(benchmark, hub.endpoint, confirm_licence)
+    hub.ensure_repo(repo_id)
+    message = f"{floor.name}: {len(floor.predictions)} predictions"
+    return upload_changed(hub, repo_id, floor_files(floor, benchmark), message)
+
+
+def check_licence(benchmark: Benchmark, endpoint: str, confirm_licence: bool) -> None:
+    """Refuse to send texts off this machine that the licence does not let everybody pass on.
+
+    Raises:
+        BenchmarkError: The Hub is elsewhere and the host did not confirm.
+    """
+    if benchmark.licence.redistribution or confirm_licence or is_loopback(endpoint):
+        return
+    raise BenchmarkError(
+        f"{endpoint} is not on this machine, and the report texts of {benchmark.name} are licensed "
+        f"{benchmark.licence.name} ({benchmark.licence.url}): non-commercial use, attribution, no derivatives. "
+        "If you run that Hub and its use meets these terms, say so with --confirm-licence "
+        "(confirm_licence=True in Python)"
+    )
+
+
+def is_loopback(endpoint: str) -> bool:
+    """Whether an address can only be this machine: ``localhost``, 127.0.0.0/8 or ::1."""
+    host = urlsplit(endpoint).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _published_content(hub: "Hub", repo_id: str) -> str | None:
+    import yaml
+
+    held = hub.view(repo_id, [DESCRIPTION_FILE, DATA_FILE])
+    if DATA_FILE not in held.files.keys() | held.oversize.keys() or DESCRIPTION_FILE not in held.files:
+        return None
+    found = yaml.safe_load(held.files[DESCRIPTION_FILE])
+    return found.get("content_sha256") if isinstance(found, dict) else None
+
+
+def _card_head(benchmark: Benchmark, title: str, data_file: Mapping[str, str]) -> str:
+    front = {
+        "pretty_name": title,
+        "license": benchmark.licence.identifier,
+        "language": [benchmark.language],
+        "task_categories": ["image-to-text"],
+        "tags": ["radiology", "report-generation", benchmark.modality, "rexrank"],
+        "configs": [{"config_name": "default", "data_files": [dict(data_file)]}],
+    }
+    return f"---\n{_yaml(front)}---\n"
+
+
+def _licence_words(benchmark: Benchmark) -> str:
+    licence = benchmark.licence
+    return f"""## Licence
+
+The report texts are licensed [{licence.name}]({licence.url}): share them unchanged, with attribution, for
+non-commercial use only. {licence.attribution}"""
+
+
+def _yaml(value: Mapping[str, Any]) -> str:
+    import yaml
+
+    return yaml.safe_dump(dict(value), sort_keys=False, allow_unicode=True, width=120)
