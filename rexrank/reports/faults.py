@@ -1,0 +1,37 @@
+"""Collecting every fault of one input instead of stopping at the first."""
+
+from rexrank.errors import RefusedInput
+from rexrank.reports.problems import Problem
+
+
+class Faults:
+    """The faults of one file, named one by one up to a limit and counted beyond it.
+
+    Args:
+        file: Name shown in every fault.
+        listed: How many faults are kept.
+    """
+
+    def __init__(self, file: str, listed: int) -> None:
+        self.file = file
+        self._listed = listed
+        self._problems: list[Problem] = []
+        self._unlisted = 0
+
+    def add(self, code: str, message: str, study_id: str | None = None, field: str | None = None) -> None:
+        """Note one fault; ``message`` must not hold report text."""
+        if len(self._problems) < self._listed:
+            self._problems.append(Problem(code, self.file, study_id, field, message))
+        else:
+            self._unlisted += 1
+
+    def fatal(self, code: str, message: str, study_id: str | None = None, field: str | None = None) -> RefusedInput:
+        """An error for a fault after which the file cannot be read on; the reader adds it to the list."""
+        return RefusedInput([Problem(code, self.file, study_id, field, message)])
+
+    def problems(self) -> list[Problem]:
+        """Every fault so far, and how many more there were."""
+        if not self._unlisted:
+            return list(self._problems)
+        more = f"{self._unlisted:,} more faults of this file are not listed; mend the listed ones first"
+        return [*self._problems, Problem(self._problems[-1].code, self.file, None, None, more)]

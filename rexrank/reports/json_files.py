@@ -1,0 +1,322 @@
+"""JSON and JSONL files read study by study, through a small window on the text."""
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from rexrank.errors import RefusedInput
+from rexrank.reports.faults import Faults
+from rexrank.reports.studies import Limits
+
+_CHUNK = 256 * 1024
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SMALL_SPACE = " \t\r\n"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What is read of a record beside its ``study_id``.
+
+    Attributes:
+        texts: Fields of which a record has at least one.
+        others: Fields that are kept where they are there.
+    """
+
+    texts: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every field that is kept."""
+        return self.texts + self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One study as a file holds it, not yet checked.
+
+    Attributes:
+        study_id: The id, or whatever stands in its place.
+        value: A text, or an object of the fields that rexrank reads.
+        place: Where it stands, such as ``line 4``; empty where there is no such thing.
+    """
+
+    study_id: object
+    value: object
+    place: str
+
+
+class RepeatedFields(dict[str, Any]):
+    """An object in which a field occurs twice.
+
+    Attributes:
+        repeated: Names of those fields.
+    """
+
+    repeated: frozenset[str] = frozenset()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) == len(pairs):
+        return fields
+    counts = Counter(name for name, _ in pairs)
+    return _repeated(fields, frozenset(name for name, count in counts.items() if count > 1))
+
+
+def _repeated(fields: dict[str, Any], names: frozenset[str]) -> RepeatedFields:
+    marked = RepeatedFields(fields)
+    marked.repeated = names
+    return marked
+
+
+# Numbers are never used, so their digits need no exact (and slow) conversion. NaN stays NaN: an absent section.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=float)
+
+
+class _Window:
+    """The part of a JSON text that is being parsed, and where it stands in the file."""
+
+    def __init__(self, data: bytes, limit: int, faults: Faults) -> None:
+        self._stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+        self._limit = limit
+        self._faults = faults
+        self._line = 1
+        self._column = 0
+        self._ended = False
+        self.text = ""
+        self.at = 0
+
+    def parse(self, unit: Callable[[str, int], tuple[Any, int]]) -> Any:
+        """Parse one unit at the window's position, reading on while it is not whole.
+
+        A cut-off number looks whole, so a unit always includes the mark that ends it.
+        """
+        while True:
+            try:
+                value, end = unit(self.text, self.at)
+            except RecursionError:
+                raise self._fault(
+                    "bad_json", self.at, "it is nested too deeply; a study's entry is a flat object"
+                ) from None
+            except json.JSONDecodeError as error:
+                if self._more():
+                    continue
+                self._refuse(error)
+            else:
+                self.at = end
+                return value
+
+    def finish(self) -> None:
+        """Refuse anything but white space from the window's position to the end of the file."""
+        while True:
+            self.at = _skip(self.text, self.at)
+            if self.at < len(self.text):
+                what = "one value was expected and another follows; one object a line needs the ending .jsonl"
+                raise self._fault("bad_json", self.at, what)
+            if not self._more():
+                return
+
+    def line_at(self, position: int) -> int:
+        """Line number of a position in the window."""
+        return self._line + self.text.count("\n", 0, position)
+
+    def _more(self) -> bool:
+        if self._ended or len(self.text) - self.at > self._limit:
+            return False
+        self._drop()
+        chunk = self._stream.read(max(_CHUNK, len(self.text)))
+        self._ended = not chunk
+        self.text += chunk
+        return True
+
+    def _drop(self) -> None:
+        line, column = self._place(self.at)
+        self._line, self._column = line, column - 1
+        self.text, self.at = self.text[self.at :], 0
+
+    def _place(self, position: int) -> tuple[int, int]:
+        start = self.text.rfind("\n", 0, position)
+        column = position - start if start >= 0 else self._column + position + 1
+        return self.line_at(position), column
+
+    def _refuse(self, error: json.JSONDecodeError) -> NoReturn:
+        if not self._ended:
+            limit = f"{self._limit:,}"
+            raise self._fault("text_too_long", self.at, f"the entry here is not closed within {limit} characters")
+        rest = self.text[error.pos :].strip(_SMALL_SPACE)
+        unterminated = error.msg.startswith("Unterminated")
+        if not rest or unterminated:
+            what = "a text that starts here is not closed" if unterminated else "the file ends in the middle"
+            raise self._fault("bad_json", error.pos, f"{what}, so it looks cut off; write it again") from None
+        raise self._fault("bad_json", error.pos, f"it is not valid JSON there: {_reason(error.msg)}") from None
+
+    def _fault(self, code: str, position: int, what: str) -> RefusedInput:
+        line, column = self._place(position)
+        return self._faults.fatal(code, f"line {line}, column {column}: {what}")
+
+
+def _reason(message: str) -> str:
+    """The decoder's reason without anything it might quote."""
+    return message.split(":", 1)[0].lower()
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    assert match is not None  # the pattern also matches nothing
+    return match.end()
+
+
+def _expect(text: str, at: int, marks: str) -> tuple[str, int]:
+    at = _skip(text, at)
+    if text[at : at + 1] and text[at] in marks:
+        return text[at], at + 1
+    wanted = " or ".join(f"'{mark}'" for mark in marks)
+    raise json.JSONDecodeError(f"expected {wanted}", text, at)
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    start = _skip(text, at)
+    try:
+        return _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        raise json.JSONDecodeError("a number that cannot be read", text, start) from None
+
+
+def _member(text: str, at: int) -> tuple[tuple[str, Any, int, str], int]:
+    start = _skip(text, at)
+    if text[start : start + 1] != '"':
+        raise json.JSONDecodeError("expected a study id in double quotes", text, start)
+    key, at = _value(text, start)
+    _, at = _expect(text, at, ":")
+    value, at = _value(text, at)
+    mark, at = _expect(text, at, ",}")
+    return (key, value, start, mark), at
+
+
+def _item(text: str, at: int) -> tuple[tuple[Any, int, str], int]:
+    start = _skip(text, at)
+    value, at = _value(text, start)
+    mark, at = _expect(text, at, ",]")
+    return (value, start, mark), at
+
+
+def _peek(closing: str) -> Callable[[str, int], tuple[bool, int]]:
+    """A unit that says whether the container closes at once."""
+
+    def unit(text: str, at: int) -> tuple[bool, int]:
+        at = _skip(text, at)
+        if at >= len(text):
+            raise json.JSONDecodeError("expected a value", text, at)
+        return (True, at + 1) if text[at] == closing else (False, at)
+
+    return unit
+
+
+def json_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) -> Iterator[Entry]:
+    """Studies of a JSON file: an object keyed by id, or a list of records.
+
+    Args:
+        data: UTF-8 text of the file, checked.
+        fields: What is kept of each record.
+        limits: Longest entry.
+        faults: Where faults go that leave the rest readable.
+
+    Raises:
+        RefusedInput: The text is not JSON, or neither an object nor a list of records.
+    """
+    if not data.strip():
+        raise faults.fatal("bad_json", "it is empty; an object {study id: text} is expected")
+    window = _Window(data, limits.entry_characters, faults)
+    opening = window.parse(_opening)
+    if opening == "{":
+        yield from _keyed(window, fields)
+    elif opening == "[":
+        yield from _listed(window, fields, faults)
+    else:
+        raise faults.fatal("not_an_object", "it holds one bare value; an object {study id: text} is expected")
+    window.finish()
+
+
+def _opening(text: str, at: int) -> tuple[str, int]:
+    at = _skip(text, at)
+    if at >= len(text):
+        raise json.JSONDecodeError("expected a value", text, at)
+    return text[at], at + 1
+
+
+def _keyed(window: _Window, fields: Fields) -> Iterator[Entry]:
+    closed = window.parse(_peek("}"))
+    while not closed:
+        key, value, start, mark = window.parse(_member)
+        yield Entry(key, _kept(value, fields), f"line {window.line_at(start)}")
+        closed = mark == "}"
+
+
+def _listed(window: _Window, fields: Fields, faults: Faults) -> Iterator[Entry]:
+    closed = window.parse(_peek("]"))
+    number = 0
+    while not closed:
+        value, _, mark = window.parse(_item)
+        number += 1
+        entry = record_entry(value, f"record {number}", fields, faults)
+        if entry:
+            yield entry
+        closed = mark == "]"
+
+
+def jsonl_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) -> Iterator[Entry]:
+    """Studies of a JSONL file, one record a line; a faulty line leaves the others readable."""
+    stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    number = 0
+    while line := stream.readline(limits.entry_characters):
+        number += 1
+        if len(line) == limits.entry_characters:
+            message = f"line {number} is longer than {limits.entry_characters:,} characters"
+            raise faults.fatal("text_too_long", message)
+        if not line.strip():
+            continue
+        entry = _line_entry(line, number, fields, faults)
+        if entry:
+            yield entry
+
+
+def _line_entry(line: str, number: int, fields: Fields, faults: Faults) -> Entry | None:
+    try:
+        value = _DECODER.decode(line)
+    except json.JSONDecodeError as error:
+        place = f"line {number}, column {error.pos + 1}"
+        faults.add("bad_json", f"{place}: the line is not one valid JSON object: {_reason(error.msg)}")
+    except RecursionError:
+        faults.add("bad_json", f"line {number}: it is nested too deeply; a study's entry is a flat object")
+    except ValueError:
+        faults.add("bad_json", f"line {number}: a number in it cannot be read")
+    else:
+        return record_entry(value, f"line {number}", fields, faults)
+    return None
+
+
+def record_entry(value: object, place: str, fields: Fields, faults: Faults) -> Entry | None:
+    """The entry of a record that names its study itself, or None after noting why not."""
+    if not isinstance(value, dict):
+        faults.add("not_an_object", f'{place}: expected an object with "study_id" and a text')
+        return None
+    if "study_id" not in value:
+        faults.add("wrong_columns", f'{place}: it has no "study_id"', field="study_id")
+        return None
+    return Entry(value["study_id"], _kept(value, fields), place)
+
+
+def _kept(value: object, fields: Fields) -> object:
+    """Drop what rexrank does not read, so that a large file's other fields need no memory."""
+    if not isinstance(value, dict):
+        return value
+    kept = {name: value[name] for name in fields.all if name in value}
+    names = value.repeated.intersection(fields.all) if isinstance(value, RepeatedFields) else None
+    return _repeated(kept, names) if names else kept

@@ -1,0 +1,332 @@
+"""Predictions and references from any accepted source, every fault at once."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
+
+from rexrank.errors import RefusedInput
+from rexrank.reports.faults import Faults
+from rexrank.reports.formats import entries, list_entries, object_entries
+from rexrank.reports.json_files import Entry, Fields, RepeatedFields
+from rexrank.reports.problems import Problem
+from rexrank.reports.sections import read_sections
+from rexrank.reports.sources import Role, fetch
+from rexrank.reports.studies import TRACKS, Limits, Predictions, References, Study, Track
+
+Source = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any]
+
+PREDICTION_FIELDS = ("model_prediction", "prediction", "report")
+FINDINGS_FIELDS = ("findings", "section_findings")
+IMPRESSION_FIELDS = ("impression", "section_impression")
+REPORT_FIELDS = ("report", "reports")
+_SECTION_FIELDS = FINDINGS_FIELDS + IMPRESSION_FIELDS
+_REFERENCE_FIELDS = _SECTION_FIELDS + REPORT_FIELDS
+_ABSENT_WORDS = frozenset({"nan", "none", "null"})
+
+
+def read_predictions(source: Source, limits: Limits | None = None) -> Predictions:
+    """Read the model's texts.
+
+    Args:
+        source: Path, ``hf://`` address, mapping from study id to text (or to an object with ``model_prediction``,
+            ``prediction`` or ``report``), list of such records, or list of texts.
+        limits: What the input may hold at most.
+
+    Returns:
+        The texts, unchanged.
+
+    Raises:
+        RefusedInput: With every fault found.
+    """
+    predictions, problems = collect_predictions(source, limits or Limits())
+    if problems:
+        raise RefusedInput(problems)
+    return predictions
+
+
+def read_references(source: Source, track: Track = "findings", limits: Limits | None = None) -> References:
+    """Read the radiologists' texts.
+
+    A record's sections are ``findings`` and ``impression`` (or ``section_…``). A record with ``report`` alone is
+    split by its headers where it has any; else, like a bare text, it is the text of the asked track. NaN, null, blank
+    texts and sections that consist of the word nan, none or null are absent.
+
+    Args:
+        source: As for :func:`read_predictions`; a value may also be a list of alternative references.
+        track: What a text without headers is.
+        limits: What the input may hold at most.
+
+    Raises:
+        RefusedInput: With every fault found.
+    """
+    references, problems = collect_references(source, track, limits or Limits())
+    if problems:
+        raise RefusedInput(problems)
+    return references
+
+
+def collect_predictions(source: Source, limits: Limits) -> tuple[Predictions, list[Problem]]:
+    """Like :func:`read_predictions`, but returns what could be read beside the faults.
+
+    An id whose text is faulty stays in the texts (as an empty one), so that it is not called missing as well.
+    """
+    reader = _Reader(source, "predictions", Fields(PREDICTION_FIELDS, _SECTION_FIELDS), limits)
+    values = reader.values()
+    field = _prediction_field(values, reader)
+    texts = {study_id: reader.prediction(study_id, value, field) for study_id, value in values.items()}
+    sha256 = reader.sha256 or _canonical_sha256(texts)
+    return Predictions(texts, reader.name, sha256, reader.positional), reader.faults.problems()
+
+
+def collect_references(source: Source, track: Track, limits: Limits) -> tuple[References, list[Problem]]:
+    """Like :func:`read_references`, but returns what could be read beside the faults."""
+    if track not in TRACKS:
+        message = f"there is no track of that name; there are {', '.join(TRACKS)}"
+        return References(), [Problem("wrong_type", None, None, "track", message)]
+    reader = _Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context",)), limits)
+    studies = {study_id: reader.study(study_id, value, track) for study_id, value in reader.values().items()}
+    sha256 = reader.sha256 or _canonical_sha256({study.study_id: _canonical(study) for study in studies.values()})
+    return References(studies, reader.name, sha256, reader.positional), reader.faults.problems()
+
+
+class _Reader:
+    """One source, its entries by id, and the checks of its texts."""
+
+    def __init__(self, source: Source, role: Role, fields: Fields, limits: Limits) -> None:
+        self.positional = isinstance(source, Sequence) and not _is_address(source) and not _has_records(source)
+        self.name: str = role
+        self.sha256 = ""
+        self._source = source
+        self._role: Role = role
+        self._fields = fields
+        self._limits = limits
+        self._characters = 0
+        self.faults = Faults(role, limits.listed_problems)
+
+    def values(self) -> dict[str, Any]:
+        """Values by study id, in order; what follows an unreadable place is not there."""
+        values: dict[str, Any] = {}
+        places: dict[str, str] = {}
+        try:
+            for entry in self._entries():
+                study_id = self._checked_id(entry)
+                if study_id is None:
+                    continue
+                if study_id in values:
+                    first = f", first on {places[study_id]}" if places[study_id] else ""
+                    at = f"{entry.place}: " if entry.place else ""
+                    self.faults.add("duplicate_key", f"{at}duplicate study id{first}; keep one", study_id)
+                    continue
+                values[study_id], places[study_id] = entry.value, entry.place
+                self._count(entry.value)
+        except RefusedInput as refused:
+            for problem in refused.problems:
+                self.faults.add(problem.code, problem.message, problem.study_id, problem.field)
+        return values
+
+    def _entries(self) -> Iterator[Entry]:
+        if _is_address(self._source):
+            try:
+                content = fetch(self._source, self._role, self._limits)
+            except RefusedInput as refused:
+                self.name = self.faults.file = refused.problems[0].file or self._role
+                raise
+            self.name = self.faults.file = content.name
+            self.sha256 = content.sha256
+            return entries(content, self._fields, self._limits, self.faults)
+        if isinstance(self._source, Mapping):
+            return object_entries(self._source, self._fields)
+        if isinstance(self._source, Sequence):
+            return list_entries(self._source, self._fields, self.faults)
+        kind = type(self._source).__name__
+        raise self.faults.fatal("not_an_object", f"expected a path, a mapping or a list, got {kind}")
+
+    def _count(self, value: object) -> None:
+        texts = value.values() if isinstance(value, Mapping) else [value]
+        self._characters += sum(len(text) for text in texts if isinstance(text, str))
+        if self._characters > self._limits.unpacked_bytes:
+            limit = f"{self._limits.unpacked_bytes:,}"
+            raise self.faults.fatal("file_too_large", f"its texts hold more than {limit} characters together")
+
+    def _checked_id(self, entry: Entry) -> str | None:
+        study_id, at = entry.study_id, f"{entry.place}: " if entry.place else ""
+        if not isinstance(study_id, str):
+            message = f"{at}expected text as study id, got {_kind(study_id)}; write ids in quotes"
+        elif not study_id:
+            message = f"{at}the study id is empty"
+        elif len(study_id) > self._limits.id_characters:
+            message = (
+                f"{at}the study id has {len(study_id):,} characters; at most {self._limits.id_characters} are read"
+            )
+        elif not study_id.isprintable():
+            message = f"{at}the study id holds a character that cannot be shown, such as a line break"
+        else:
+            return study_id
+        self.faults.add("wrong_type", message, field="study_id")
+        return None
+
+    def prediction(self, study_id: str, value: object, field: str | None) -> str:
+        """The text of one prediction; an empty one stands in for a faulty one."""
+        if isinstance(value, Mapping):
+            self._check_repeated(study_id, value)
+            if field is None:
+                return ""
+            if field not in value:
+                self.faults.add("wrong_type", f'it has no "{field}"', study_id, field)
+                return ""
+            value = value[field]
+        else:
+            field = None
+        if isinstance(value, list | tuple) and len(value) == 1:
+            value = value[0]
+        return self._text(study_id, value, field) or ""
+
+    def study(self, study_id: str, value: object, track: Track) -> Study:
+        """One study's references; absent where a text is absent or faulty."""
+        if isinstance(value, Mapping):
+            self._check_repeated(study_id, value)
+            return self._recorded(study_id, value, track)
+        alternatives = list(value) if isinstance(value, list | tuple) else [value]
+        texts = [self._section(study_id, text, None) for text in alternatives]
+        present = [text for text in texts if text is not None]
+        if not present:
+            return Study(study_id)
+        return _study(study_id, track, present[0], tuple(present[1:]))
+
+    def _recorded(self, study_id: str, value: Mapping[str, Any], track: Track) -> Study:
+        if not any(name in value for name in _REFERENCE_FIELDS):
+            names = ", ".join(f'"{name}"' for name in _REFERENCE_FIELDS)
+            self.faults.add("wrong_type", f"it has none of the fields {names}", study_id)
+            return Study(study_id)
+        report = self._first(study_id, value, REPORT_FIELDS)
+        context = value.get("context")
+        context = context if isinstance(context, str) and context.strip() else None
+        if any(name in value for name in _SECTION_FIELDS):
+            findings = self._first(study_id, value, FINDINGS_FIELDS)
+            impression = self._first(study_id, value, IMPRESSION_FIELDS)
+            return Study(study_id, findings, impression, report, context)
+        return _split(study_id, report, context, track)
+
+    def _first(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> str | None:
+        field = next((name for name in fields if name in value), None)
+        return self._section(study_id, value[field], field) if field else None
+
+    def _section(self, study_id: str, value: object, field: str | None) -> str | None:
+        if value is None or _is_nan(value):
+            return None
+        text = self._text(study_id, value, field)
+        return None if text is None or is_absent(text) else text
+
+    def _text(self, study_id: str, value: object, field: str | None) -> str | None:
+        limit = self._limits.report_characters
+        if not isinstance(value, str):
+            self.faults.add("wrong_type", f"expected text, got {_kind(value)}", study_id, field)
+        elif len(value) > limit:
+            message = f"the text has {len(value):,} characters; at most {limit:,} are read"
+            self.faults.add("text_too_long", message, study_id, field)
+        elif not _is_encodable(value):
+            message = "the text holds half of a surrogate pair, which is not Unicode; write it again"
+            self.faults.add("bad_encoding", message, study_id, field)
+        else:
+            return value
+        return None
+
+    def _check_repeated(self, study_id: str, value: Mapping[str, Any]) -> None:
+        if isinstance(value, RepeatedFields):
+            for name in sorted(value.repeated):
+                self.faults.add("duplicate_key", "the field occurs twice; keep one", study_id, name)
+
+
+def is_absent(text: str) -> bool:
+    """Whether a reference section holds nothing but white space or the word nan, none or null."""
+    return text.strip().rstrip(".").lower() in _ABSENT_WORDS or not text.strip()
+
+
+def _prediction_field(values: Mapping[str, Any], reader: _Reader) -> str | None:
+    """The one field of a file's records that holds the predictions.
+
+    ``report`` in a record that also has sections is the reference of ReXrank's own form, never a prediction.
+    """
+    found = {name for value in values.values() if isinstance(value, Mapping) for name in value}
+    is_reference = not found.isdisjoint(_SECTION_FIELDS)
+    for name in PREDICTION_FIELDS:
+        if name in found and not (name == "report" and is_reference):
+            return name
+    records = [study_id for study_id, value in values.items() if isinstance(value, Mapping)]
+    if records:
+        wanted = ", ".join(f'"{name}"' for name in PREDICTION_FIELDS)
+        why = "these are references" if is_reference else "its records hold no text that is known"
+        reader.faults.add("wrong_columns", f"{why}; wanted: one of the fields {wanted}")
+    return None
+
+
+def _split(study_id: str, report: str | None, context: str | None, track: Track) -> Study:
+    """A study whose file gives the whole report only."""
+    if report is None:
+        return Study(study_id, context=context)
+    sections = read_sections(report)
+    if not sections.headers:
+        return _study(study_id, track, report, (), context)
+    findings, impression = (
+        None if text is None or is_absent(text) else text for text in (sections.findings, sections.impression)
+    )
+    return Study(study_id, findings, impression, report, context)
+
+
+def _study(
+    study_id: str, track: Track, text: str, alternatives: tuple[str, ...] = (), context: str | None = None
+) -> Study:
+    if track == "findings":
+        return Study(study_id, findings=text, context=context, alternatives=alternatives)
+    if track == "impression":
+        return Study(study_id, impression=text, context=context, alternatives=alternatives)
+    return Study(study_id, report=text, context=context, alternatives=alternatives)
+
+
+def _is_address(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(source, str | os.PathLike)
+
+
+def _has_records(source: Sequence[Any]) -> bool:
+    return any(isinstance(item, Mapping) for item in source)
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and value != value
+
+
+def _is_encodable(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _kind(value: object) -> str:
+    """The type of a JSON value in words; never the value."""
+    if value is None:
+        return "null"
+    if _is_nan(value):
+        return "NaN"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    return "an object" if isinstance(value, Mapping) else f"a {type(value).__name__}"
+
+
+def _canonical(study: Study) -> dict[str, Any]:
+    fields = ("findings", "impression", "report", "alternatives")
+    return {name: getattr(study, name) for name in fields if getattr(study, name)}
+
+
+def _canonical_sha256(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

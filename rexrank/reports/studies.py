@@ -1,0 +1,99 @@
+"""Studies, references and predictions as the rest of rexrank sees them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Track = Literal["findings", "impression", "report"]
+TRACKS: tuple[Track, ...] = get_args(Track)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a file may hold at most; checked before or while it is parsed.
+
+    Attributes:
+        report_characters: Characters of one report.
+        file_bytes: Bytes of one file as it lies on disk.
+        unpacked_bytes: Bytes of a Parquet file's columns once unpacked, and characters of all texts together.
+        entry_characters: Characters of one study's whole entry in a JSON or JSONL file, ignored fields included.
+            A field of a CSV or TSV file ends at ``csv.field_size_limit()`` (131,072).
+        id_characters: Characters of a study id.
+        listed_problems: Faults of one file that are named one by one; the rest is counted.
+        download_seconds: Time for fetching a file from a Hub.
+    """
+
+    report_characters: int = 20_000
+    file_bytes: int = 200 * 2**20
+    unpacked_bytes: int = 2**30
+    entry_characters: int = 4 * 2**20
+    id_characters: int = 200
+    listed_problems: int = 1_000
+    download_seconds: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One study's reference texts; None where a text is absent.
+
+    Attributes:
+        study_id: Opaque id.
+        findings: Findings section.
+        impression: Impression section.
+        report: Whole report as the file gives it.
+        context: Indication, comparison and the like, never compared.
+        alternatives: Further references of the same track, after the first.
+    """
+
+    study_id: str
+    findings: str | None = None
+    impression: str | None = None
+    report: str | None = None
+    context: str | None = None
+    alternatives: tuple[str, ...] = ()
+
+    def has(self, track: Track) -> bool:
+        """Whether there is a text to compare with on this track."""
+        if track == "report":
+            return bool(self.report or self.findings or self.impression)
+        return bool(self.findings if track == "findings" else self.impression)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The model's texts, keyed by study id in the order of the file.
+
+    Attributes:
+        texts: Study id to text; an empty text is a prediction.
+        source: Name of the file, Hub address, or ``predictions`` for objects.
+        sha256: Of the file's bytes, or of a canonical JSON for objects.
+        positional: True when two lists were given and ids are positions.
+    """
+
+    texts: Mapping[str, str]
+    source: str
+    sha256: str
+    positional: bool = False
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True)
+class References:
+    """The radiologists' texts, keyed by study id in the order of the file.
+
+    Attributes:
+        studies: Study id to study, also those without a text on the track.
+        source: Name of the file, Hub address, or ``references`` for objects.
+        sha256: Of the file's bytes, or of a canonical JSON for objects.
+        positional: True when two lists were given and ids are positions.
+    """
+
+    studies: Mapping[str, Study] = field(default_factory=dict)
+    source: str = "references"
+    sha256: str = ""
+    positional: bool = False
+
+    def __len__(self) -> int:
+        return len(self.studies)

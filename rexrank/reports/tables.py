@@ -1,0 +1,176 @@
+"""CSV, TSV and Parquet files, every column read as text or not at all."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rexrank.reports.faults import Faults
+from rexrank.reports.json_files import Entry, Fields
+from rexrank.reports.studies import Limits
+
+if TYPE_CHECKING:
+    import _csv
+
+    import pyarrow
+
+_ID = "study_id"
+_SHOWN_COLUMNS = 12
+_BATCH_ROWS = 4096
+
+
+def delimited_entries(data: bytes, delimiter: str, fields: Fields, faults: Faults) -> Iterator[Entry]:
+    """Studies of a CSV or TSV file; ids and texts stay as they are written.
+
+    Args:
+        data: UTF-8 text of the file, checked.
+        delimiter: Comma or tab.
+        fields: What is read of each study.
+        faults: Where faults go that leave the rest readable.
+
+    Raises:
+        RefusedInput: A column is absent or the file cannot be split into rows.
+    """
+    stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    rows = _rows(csv.reader(stream, delimiter=delimiter, strict=True), faults)
+    _, header = next(rows, (0, []))
+    if not header:
+        raise faults.fatal("wrong_columns", f"it is empty; {_wanted(fields)}")
+    _check_columns(header, fields, faults)
+    places = {name: header.index(name) for name in [_ID, *fields.all] if name in header}
+    for line, row in rows:
+        if len(row) != len(header):
+            message = f"line {line} has {len(row)} fields and the header {len(header)}; put texts in double quotes"
+            faults.add("wrong_columns", message)
+            continue
+        value = {name: row[place] for name, place in places.items() if name != _ID}
+        yield Entry(row[places[_ID]], value, f"line {line}")
+
+
+def _rows(reader: "_csv._reader", faults: Faults) -> Iterator[tuple[int, list[str]]]:
+    """Rows that hold something, each with the number of its first line."""
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise faults.fatal("wrong_columns", f"line {line}: {_csv_reason(error)}") from None
+        if row:
+            yield line, row
+
+
+def _csv_reason(error: csv.Error) -> str:
+    reason = str(error)
+    if "field limit" in reason:
+        limit = f"{csv.field_size_limit():,}"
+        return f"a field is longer than {limit} characters, or a double quote that opens here is never closed"
+    if "unexpected end" in reason:
+        return "a double quote that opens here is never closed, so the file looks cut off"
+    if "expected after" in reason:
+        return "a double quote stands inside a quoted field; write it twice"
+    return "it cannot be split into fields"
+
+
+def parquet_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) -> Iterator[Entry]:
+    """Studies of a Parquet file; ids that are not text are refused, never cast.
+
+    Args:
+        data: The file.
+        fields: What is read of each study.
+        limits: Size of the columns once unpacked, and of one text.
+        faults: Where faults go that leave the rest readable.
+
+    Raises:
+        RefusedInput: The file is not Parquet, or a column is absent or of another type.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        # Dictionary columns keep a text that is repeated a million times in memory once.
+        file = parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=[_ID, *fields.all])
+        _check_columns(file.schema_arrow.names, fields, faults)
+        columns = [name for name in [_ID, *fields.all] if name in file.schema_arrow.names]
+        _check_types(file.schema_arrow, [name for name in columns if name not in fields.others], faults)
+        _check_unpacked(file.metadata, columns, limits, faults)
+        start = 1
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+            values = {name: _texts(batch.column(name)) for name in columns}
+            for offset, study_id in enumerate(values.pop(_ID)):
+                row = {name: column[offset] for name, column in values.items()}
+                yield Entry(study_id, row, f"row {start + offset}")
+            start += batch.num_rows
+    except (pyarrow.ArrowException, OSError, EOFError) as error:
+        message = "it is not a readable Parquet file (cut off, damaged or of another format); write it again"
+        raise faults.fatal("bad_encoding", message) from error
+
+
+def _texts(column: "pyarrow.Array") -> list[Any]:
+    import pyarrow
+
+    if not isinstance(column, pyarrow.DictionaryArray):
+        return list(column.to_pylist())
+    words = column.dictionary.to_pylist()
+    return [None if index is None else words[index] for index in column.indices.to_pylist()]
+
+
+def _check_types(schema: "pyarrow.Schema", columns: Sequence[str], faults: Faults) -> None:
+    from pyarrow import types
+
+    for name in columns:
+        kind = schema.field(name).type
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+            continue
+        if name == _ID:
+            message = f'column "study_id" holds {kind}; write it as text, so that leading zeros are kept'
+            raise faults.fatal("wrong_type", message, field=_ID)
+        # A column of absent sections is written as null or as a float column of NaN.
+        if not (types.is_null(kind) or types.is_floating(kind)):
+            raise faults.fatal("wrong_type", f'column "{name}" holds {kind}; text is expected', field=name)
+
+
+def _check_unpacked(metadata: Any, columns: Sequence[str], limits: Limits, faults: Faults) -> None:
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    chunks = (group.column(number) for group in groups for number in range(group.num_columns))
+    size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns)
+    if size > limits.unpacked_bytes:
+        message = f"its text columns unpack to {size:,} bytes; at most {limits.unpacked_bytes:,} are read"
+        raise faults.fatal("file_too_large", message)
+
+
+def _check_columns(found: Sequence[str], fields: Fields, faults: Faults) -> None:
+    repeated = sorted({name for name in found if name in {_ID, *fields.all} and found.count(name) > 1})
+    if repeated:
+        raise faults.fatal("duplicate_key", f"column {_quoted(repeated)} occurs twice", field=repeated[0])
+    if _ID not in found or not any(name in found for name in fields.texts):
+        raise faults.fatal("wrong_columns", f"columns found: {_shown(found)}; {_wanted(fields)}{_hint(found, fields)}")
+
+
+def _wanted(fields: Fields) -> str:
+    return f'wanted: "study_id" and one of {_quoted(fields.texts)}'
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _shown(found: Sequence[str]) -> str:
+    """Column names; a first row that is data and not a header is not repeated here."""
+    names = [f'"{name}"' if name.isidentifier() and len(name) <= 40 else "(not a plain name)" for name in found]
+    hidden = len(names) - _SHOWN_COLUMNS
+    return ", ".join(names[:_SHOWN_COLUMNS]) + (f" and {hidden} more" if hidden > 0 else "")
+
+
+def _hint(found: Sequence[str], fields: Fields) -> str:
+    if len(found) == 1 and any(mark in found[0] for mark in ";\t,"):
+        return "; the separator is not the one that the file's ending stands for"
+    near = [name for name in [_ID, *fields.all] if name not in found and name in {_form(column) for column in found}]
+    return f"; {_quoted(near)} differs in case or spaces only" if near else ""
+
+
+def _form(name: str) -> str:
+    return "_".join(name.strip().lower().split())

@@ -1,0 +1,142 @@
+"""Do predictions and references fit together? Every fault at once."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+from decimal import Decimal
+
+from rexrank.errors import RefusedInput
+from rexrank.reports.problems import Problem
+from rexrank.reports.reading import Source, collect_predictions, collect_references
+from rexrank.reports.studies import Limits, Predictions, References, Track
+
+_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,6})?(?:e[+-]?[0-9]{1,3})?")
+
+
+def validate(
+    predictions: Source, references: Source, track: Track = "findings", limits: Limits | None = None
+) -> list[Problem]:
+    """Every fault of the two inputs, each with its code, file, study and field.
+
+    Args:
+        predictions: As for :func:`rexrank.reports.read_predictions`.
+        references: As for :func:`rexrank.reports.read_references`.
+        track: Which text is compared. Studies without it need no prediction.
+        limits: What a file may hold at most.
+
+    Returns:
+        An empty list when the predictions can be scored.
+    """
+    try:
+        read_pair(predictions, references, track, limits)
+    except RefusedInput as refused:
+        return refused.problems
+    return []
+
+
+def read_pair(
+    predictions: Source, references: Source, track: Track = "findings", limits: Limits | None = None
+) -> tuple[Predictions, References]:
+    """Read both inputs and hold their ids against each other.
+
+    Returns:
+        Predictions for at least every study of the track, and the references.
+
+    Raises:
+        RefusedInput: With every fault of both files together.
+    """
+    limits = limits or Limits()
+    left, left_problems = collect_predictions(predictions, limits)
+    right, right_problems = collect_references(references, track, limits)
+    problems = left_problems + right_problems
+    problems += compare_ids(left, right, track, _are_known(left_problems), _are_known(right_problems))
+    if problems:
+        raise RefusedInput(problems)
+    return left, right
+
+
+def compare_ids(
+    predictions: Predictions,
+    references: References,
+    track: Track,
+    predicted_known: bool = True,
+    referred_known: bool = True,
+) -> list[Problem]:
+    """Studies of the track without a prediction, and predictions without a study.
+
+    Args:
+        predictions: What was read of them.
+        references: What was read of them.
+        track: Which text is compared.
+        predicted_known: Whether every id of the predictions' file could be read; else none is called missing.
+        referred_known: Whether every id of the references' file could be read; else none is called extra.
+    """
+    if predictions.positional != references.positional:
+        message = "lists of texts are joined by position, so predictions and references must both be lists or neither"
+        return [Problem("wrong_type", predictions.source, None, None, message)]
+    if predictions.positional and len(predictions) != len(references):
+        code = "missing_ids" if len(predictions) < len(references) else "extra_ids"
+        message = f"{len(predictions):,} predictions and {len(references):,} references; lists must be equally long"
+        return [Problem(code, predictions.source, None, None, message)]
+    wanted = [study_id for study_id, study in references.studies.items() if study.has(track)]
+    missing = [study_id for study_id in wanted if study_id not in predictions.texts]
+    extra = [study_id for study_id in predictions.texts if study_id not in references.studies]
+    problems = []
+    if referred_known and not wanted:
+        message = f"none of its {len(references):,} studies has a text for the track {track}"
+        problems.append(Problem("missing_ids", references.source, None, track, message))
+    if predicted_known and referred_known:
+        problems += _missing(missing, extra, len(wanted), predictions)
+    if referred_known:
+        problems += _extra(extra, missing, predictions)
+    return problems
+
+
+def _are_known(problems: Iterable[Problem]) -> bool:
+    return all(problem.study_id is not None for problem in problems)
+
+
+def _missing(missing: Collection[str], extra: Iterable[str], n: int, predictions: Predictions) -> Iterable[Problem]:
+    near = _by_form(extra)
+    for study_id in missing:
+        hint = _hint(study_id, near, "the file has")
+        message = f"it has no prediction ({len(missing):,} of {n:,} studies missing){hint}"
+        yield Problem("missing_ids", predictions.source, study_id, None, message)
+
+
+def _extra(extra: Collection[str], missing: Iterable[str], predictions: Predictions) -> Iterable[Problem]:
+    near = _by_form(missing)
+    for study_id in extra:
+        hint = _hint(study_id, near, "they have")
+        message = f"the references have no such study ({len(extra):,} of {len(predictions):,} extra){hint}"
+        yield Problem("extra_ids", predictions.source, study_id, None, message)
+
+
+def _hint(study_id: str, near: dict[str, str], lead: str) -> str:
+    other = near.get(_form(study_id))
+    if other is None:
+        return ""
+    return f'; {lead} "{other}", which differs only in {_difference(study_id, other)}'
+
+
+def _difference(one: str, other: str) -> str:
+    if one.strip() == other.strip():
+        return "spaces at its ends"
+    if one.casefold() == other.casefold():
+        return "case"
+    if "".join(one.split()) == "".join(other.split()):
+        return "spaces"
+    digits = one.isalnum() and other.isalnum() and "e" not in (one + other).lower()
+    return "leading zeros" if digits else "how it is written"
+
+
+def _by_form(study_ids: Iterable[str]) -> dict[str, str]:
+    return {_form(study_id): study_id for study_id in study_ids}
+
+
+def _form(study_id: str) -> str:
+    """What is left of an id after the damage that spreadsheets and scripts do to ids."""
+    text = "".join(unicodedata.normalize("NFKC", study_id).casefold().split())
+    if _NUMBER.fullmatch(text):
+        return str(Decimal(text).normalize())
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
