@@ -1,0 +1,150 @@
+"""Answers about files: their bytes, their listing, and facts about single paths."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any, BinaryIO
+from urllib.parse import quote
+
+import anyio.to_thread
+from starlette.responses import Response, StreamingResponse
+
+from rexrank.localhub.calls import Call, answer, truthy
+from rexrank.localhub.errors import HubFault, entry_not_found
+from rexrank.localhub.history import History
+from rexrank.localhub.paging import read_cursor, write_cursor
+from rexrank.localhub.trees import Entry, Folder, Tree, lfs_pointer
+
+_CHUNK = 2**20
+_PAGE, _PAGE_EXPANDED = 1000, 50
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+Listed = tuple[str, Entry | Folder]
+
+
+def resolve(call: Call) -> Response:
+    """The bytes of a file, whole or a range of them."""
+    hub, repo, path = call.hub, call.repo(), call.groups["path"]
+    commit_id = hub.history.resolve(repo.number, call.revision)
+    hub.repositories.require_content(call.caller, repo)
+    entry = hub.history.tree(commit_id).entries.get(path)
+    if entry is None:
+        raise entry_not_found(path, commit_id)
+    headers = {
+        "X-Repo-Commit": commit_id,
+        "ETag": f'"{entry.etag}"',
+        "Accept-Ranges": "bytes",
+        "Content-Disposition": _disposition(path),
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+    }
+    asked = call.request.headers.get("range") if call.request.method == "GET" else None
+    start, stop = _range(asked, entry.size, headers)
+    status = 200
+    if asked is not None and (start, stop) != (0, entry.size):
+        status = 206
+        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{entry.size}"
+    headers["Content-Length"] = str(stop - start)
+    if call.request.method == "HEAD":
+        return Response(None, status, headers, "application/octet-stream")
+    return StreamingResponse(
+        _bytes(hub.blobs.open(entry.sha256), start, stop), status, headers, "application/octet-stream"
+    )
+
+
+def _range(asked: str | None, size: int, headers: dict[str, str]) -> tuple[int, int]:
+    """First byte and the byte after the last one that a Range header asks for.
+
+    What is not one well-formed range is ignored, as RFC 9110 (14.2) permits.
+
+    Raises:
+        HubFault: 416 where the range lies outside the file.
+    """
+    match = _RANGE.fullmatch((asked or "").replace(" ", ""))
+    if match is None or match[1] == match[2] == "":
+        return 0, size
+    if match[1] == "":
+        start, stop = max(size - int(match[2]), 0), size
+    else:
+        start, stop = int(match[1]), min(int(match[2]) + 1, size) if match[2] else size
+        if match[2] and int(match[2]) < start:
+            return 0, size
+    if start >= size:
+        raise HubFault(416, "The range lies outside the file.", headers={**headers, "Content-Range": f"bytes */{size}"})
+    return start, stop
+
+
+async def _bytes(file: BinaryIO, start: int, stop: int) -> AsyncIterator[bytes]:
+    """Read in a thread, piece by piece, so that a slow disk holds up nobody else."""
+    try:
+        await anyio.to_thread.run_sync(file.seek, start)
+        left = stop - start
+        while left > 0:
+            chunk = await anyio.to_thread.run_sync(file.read, min(_CHUNK, left))
+            if not chunk:
+                break
+            left -= len(chunk)
+            yield chunk
+    finally:
+        file.close()
+
+
+def _disposition(path: str) -> str:
+    name = path.rpartition("/")[2]
+    plain = re.sub(r"[^ !#-\[\]-~]", "_", name)
+    return f"inline; filename*=UTF-8''{quote(name, safe='')}; filename=\"{plain}\";"
+
+
+def tree(call: Call) -> Response:
+    """A page of the files and folders at a revision."""
+    repo, folder = call.repo(), call.groups.get("path", "").strip("/")
+    history = call.hub.history
+    commit_id = history.resolve(repo.number, call.revision)
+    files = history.tree(commit_id)
+    if folder and not files.below(folder):
+        raise entry_not_found(folder, commit_id)
+    listed = files.listing(folder, call.flag("recursive"))
+    cursor = call.request.query_params.get("cursor")
+    if cursor:
+        (after,) = read_cursor(cursor, 1)
+        listed = [item for item in listed if item[0] > after]
+    expand = call.flag("expand")
+    limit = call.number("limit", _PAGE_EXPANDED if expand else _PAGE, _PAGE)
+    page = listed[:limit]
+    headers = {"X-Repo-Commit": commit_id}
+    if len(listed) > limit:
+        headers |= call.link_to_next(cursor=write_cursor([page[-1][0]]))
+    return answer(_facts(history, page, expand), headers=headers)
+
+
+def paths_info(call: Call) -> Response:
+    """Facts about the asked paths; unknown ones are left out."""
+    repo = call.repo()
+    files = call.hub.history.tree(call.hub.history.resolve(repo.number, call.revision))
+    fields = call.fields()
+    asked = dict.fromkeys(path.strip("/") for path in fields.get("paths", []))
+    found = [(path, entry) for path in asked if (entry := _lookup(files, path)) is not None]
+    return answer(_facts(call.hub.history, found, truthy((fields.get("expand") or [""])[0])))
+
+
+def _lookup(files: Tree, path: str) -> Entry | Folder | None:
+    entry = files.entries.get(path)
+    if entry is None and path and files.below(path):
+        return files.folders[path]
+    return entry
+
+
+def _facts(history: History, listed: list[Listed], expand: bool) -> list[dict[str, Any]]:
+    commits = history.commits_by_number({item.commit for _, item in listed}) if expand else {}
+    facts = []
+    for path, item in listed:
+        fact: dict[str, Any] = {"type": "directory", "oid": item.oid, "size": 0, "path": path}
+        if isinstance(item, Entry):
+            fact |= {"type": "file", "size": item.size}
+            if item.lfs:
+                pointer = len(lfs_pointer(item.sha256, item.size))
+                fact["lfs"] = {"oid": item.sha256, "size": item.size, "pointerSize": pointer}
+        last = commits.get(item.commit)
+        if last is not None:
+            fact["lastCommit"] = {"id": last.id, "title": last.title, "date": last.created_at}
+        facts.append(fact)
+    return facts

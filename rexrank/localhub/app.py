@@ -1,0 +1,184 @@
+"""The Hub's HTTP interface as a Starlette application."""
+
+import logging
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
+
+from rexrank.localhub import api_account, api_commit, api_files, api_lfs, api_refs, api_repos, pages
+from rexrank.localhub.accounts import ANONYMOUS, Caller, authenticate
+from rexrank.localhub.calls import Call, error_answer
+from rexrank.localhub.errors import HubFault, unknown_token
+from rexrank.localhub.faults import FaultHook, FaultMiddleware, raw_path
+from rexrank.localhub.hub import Clock, LocalHub
+from rexrank.localhub.limits import Limits
+from rexrank.localhub.routing import Route, match, route
+
+log = logging.getLogger(__name__)
+
+# Unread rest of a refused request: reading a little of it lets the client see the answer instead of a reset.
+_DRAINED_BYTES = 8 * 2**20
+
+ROUTES = [
+    route("GET", "/healthz", api_account.health),
+    route("GET", "/api/agent-harnesses", api_account.agent_harnesses),
+    route("GET", "/api/whoami-v2", api_account.whoami),
+    route("POST", "/api/validate-yaml", api_account.validate_yaml),
+    route("POST", "/api/repos/create", api_repos.create),
+    route("DELETE", "/api/repos/delete", api_repos.delete),
+    route("POST", "/api/repos/move", api_repos.move),
+    route("GET", "/api/{kind}", api_repos.index),
+    route("PUT", "/api/{kind}/{id}/settings", api_repos.settings),
+    route("GET", "/api/{kind}/{id}/tree/{rev}", api_files.tree),
+    route("GET", "/api/{kind}/{id}/tree/{rev}/{path}", api_files.tree),
+    route("POST", "/api/{kind}/{id}/paths-info/{rev}", api_files.paths_info),
+    route("GET", "/api/{kind}/{id}/refs", api_refs.refs),
+    route("GET", "/api/{kind}/{id}/commits/{rev}", api_refs.commits),
+    route("POST", "/api/{kind}/{id}/preupload/{rev}", api_commit.preupload),
+    route("POST", "/api/{kind}/{id}/commit/{rev}", api_commit.commit, streams=True),
+    route("POST", "/api/{kind}/{id}/branch/{ref}", api_refs.create_branch),
+    route("DELETE", "/api/{kind}/{id}/branch/{ref}", api_refs.delete_branch),
+    route("POST", "/api/{kind}/{id}/tag/{rev}", api_refs.create_tag),
+    route("DELETE", "/api/{kind}/{id}/tag/{ref}", api_refs.delete_tag),
+    route("GET", "/api/{kind}/{id}/auth-check", api_repos.auth_check),
+    route("GET", "/api/{kind}/{id}/auth-check/write", api_repos.auth_check_write),
+    route("GET POST", "/api/{kind}/{id}/discussions", api_account.not_yet),
+    route("GET POST", "/api/{kind}/{id}/discussions/{path}", api_account.not_yet),
+    route("POST", "/api/{kind}/{id}/super-squash/{ref}", api_account.not_yet),
+    route("GET", "/api/{kind}/{id}/revision/{rev}", api_repos.info),
+    route("GET", "/api/{kind}/{bare}/revision/{rev}", api_repos.info),
+    route("GET", "/api/{kind}/{id}", api_repos.info),
+    route("GET", "/api/{kind}/{bare}", api_repos.info),
+    route("POST", "/{prefix}{id}.git/info/lfs/objects/batch", api_lfs.batch),
+    route("PUT", "/lfs/upload/{ticket}", api_lfs.upload, streams=True),
+    route("POST", "/lfs/verify/{ticket}", api_lfs.verify),
+    route("GET POST PUT DELETE PATCH HEAD", "/api/{path}", api_account.not_provided),
+    route("GET HEAD", "/{prefix}{id}/resolve/{rev}/{path}", api_files.resolve),
+    route("GET HEAD", "/{prefix}{bare}/resolve/{rev}/{path}", api_files.resolve),
+    route("GET HEAD", "/", pages.index),
+    route("GET HEAD", "/{prefix}{id}", pages.card),
+]
+
+
+def create_app(
+    root: str | Path,
+    public_url: str | None = None,
+    clock: Clock | None = None,
+    fault: FaultHook | None = None,
+    limits: Limits | None = None,
+) -> Starlette:
+    """Build the application that serves the Hub in folder ``root``.
+
+    Args:
+        root: Folder of the store; made when missing. Several processes may serve the same one.
+        public_url: Address used in absolute links; that of each request by default.
+        clock: Source of the time, for tests.
+        fault: Asked about every request, for tests of what clients do when the Hub fails.
+        limits: How much one request may carry.
+
+    Raises:
+        RexrankError: A newer rexrank wrote the store.
+        OSError: The folder cannot be written.
+    """
+    hub = LocalHub(Path(root), public_url, clock, limits)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        hub.close()
+
+    middleware = [Middleware(FaultMiddleware, hook=fault)] if fault is not None else []
+    app = Starlette(routes=[Mount("/", app=Gateway(hub))], middleware=middleware, lifespan=lifespan)
+    app.state.hub = hub
+    return app
+
+
+class Gateway:
+    """Takes each request through routing, sign-in, body and handler to an answer."""
+
+    def __init__(self, hub: LocalHub) -> None:
+        self._hub = hub
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        request = Request(scope, receive)
+        try:
+            response = await self._respond(request)
+        except ClientDisconnect:
+            return
+        except HubFault as fault:
+            await _drain(request)
+            response = error_answer(fault)
+        except sqlite3.OperationalError:
+            log.exception("the store did not answer")
+            busy = HubFault(503, "The Hub is busy; try again.", headers={"Retry-After": "1"})
+            response = error_answer(busy)
+        except Exception:
+            log.exception("a request failed")
+            response = error_answer(HubFault(500, "The Hub failed; its log says why."))
+        await response(scope, receive, send)
+
+    async def _respond(self, request: Request) -> Response:
+        found, groups = match(ROUTES, request.method, raw_path(request.scope))
+        caller = await anyio.to_thread.run_sync(self._sign_in, request)
+        call = Call(self._hub, request, caller, groups)
+        if found.streams:
+            return await self._streamed(found, call)
+        body = await _read_body(request, self._hub.limits.json_bytes)
+        return await anyio.to_thread.run_sync(self._called, found, Call(self._hub, request, caller, groups, body))
+
+    @staticmethod
+    async def _streamed(found: Route, call: Call) -> Response:
+        answered = found.handler(call)
+        assert not isinstance(answered, Response)
+        return await answered
+
+    @staticmethod
+    def _called(found: Route, call: Call) -> Response:
+        answered = found.handler(call)
+        assert isinstance(answered, Response)
+        return answered
+
+    def _sign_in(self, request: Request) -> Caller:
+        """The caller of a request; a token counts only in the Authorization header.
+
+        Raises:
+            HubFault: 401 where there is a token and it is unknown.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if not scheme:
+            return ANONYMOUS
+        caller = authenticate(self._hub.database, token.strip()) if scheme.lower() == "bearer" else None
+        if caller is None:
+            raise unknown_token()
+        return caller
+
+
+async def _read_body(request: Request, limit: int) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            raise HubFault(413, f"The body is larger than {limit} bytes.")
+    return bytes(body)
+
+
+async def _drain(request: Request) -> None:
+    received = 0
+    try:
+        async for chunk in request.stream():
+            received += len(chunk)
+            if received > _DRAINED_BYTES:
+                return
+    except (ClientDisconnect, RuntimeError):
+        # Gone, or the body has been read already.
+        return
