@@ -42,8 +42,7 @@ def build(module: Path) -> "gradio.Interface":
                 datatype="str",
                 type="array",
                 column_count=2,
-                column_limits=(2, 2),
-                row_limits=(1, MAX_REPORTS),
+                column_widths=["50%", "50%"],
                 wrap=True,
                 label="Reports, one a row",
                 elem_id="reports",
@@ -78,7 +77,9 @@ def _scorer(module: str) -> Callable[[Sequence[Sequence[Any]], str, Sequence[str
     def score(reports: Sequence[Sequence[Any]], convention: str, keys: Sequence[str]) -> dict[str, Any]:
         rows = [[cell or "" for cell in row] for row in reports if any(str(cell or "").strip() for cell in row)]
         if len(rows) > MAX_REPORTS:
-            raise gr.Error(f"at most {MAX_REPORTS} reports here; use the module in Python for more")
+            raise gr.Error(
+                f"at most {MAX_REPORTS} reports here; use the module in Python for more", print_exception=False
+            )
         # A module keeps rows between calls, so every visitor gets an instance of their own.
         metric = evaluate.load(module)
         try:
@@ -89,7 +90,7 @@ def _scorer(module: str) -> Callable[[Sequence[Sequence[Any]], str, Sequence[str
                 keys=list(keys),
             )
         except InvalidCall as refused:
-            raise gr.Error(str(refused)) from None
+            raise gr.Error(str(refused), print_exception=False) from None
         return result
 
     return score
