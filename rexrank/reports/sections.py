@@ -97,10 +97,7 @@ _NAMES: dict[Kind, tuple[str, ...]] = {
 # Also everyday words: a header only at the start of a line or in capitals.
 _EVERYDAY = frozenset({"exam", "examination", "study", "views", "procedure", "history", "summary", "notification"})
 # After one of these a capitalised "Impression:" is still prose.
-_BINDING = frozenset(
-    ["a", "an", "and", "by", "for", "from", "in", "my", "no", "not", "of", "on", "or", "our", "per", "see"]
-    + ["the", "their", "these", "this", "to", "under", "with"]
-)
+_BINDING = re.compile("an?|and|by|for|from|in|my|not?|of|on|or|our|per|see|the|their|these|this|to|under|with")
 
 
 @dataclass(frozen=True)
@@ -193,7 +190,7 @@ def _starts_section(before: str, name: str) -> bool:
     if not line:
         return True
     word = line.rsplit(None, 1)[-1]
-    if word.lower() in _BINDING:
+    if _BINDING.fullmatch(word.lower()):
         return False
     if name == name.upper():
         return True

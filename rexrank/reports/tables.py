@@ -47,7 +47,7 @@ def delimited_entries(data: bytes, delimiter: str, fields: Fields, faults: Fault
         yield Entry(row[places[_ID]], value, f"line {line}")
 
 
-def _rows(reader: "_csv._reader", faults: Faults) -> Iterator[tuple[int, list[str]]]:
+def _rows(reader: "_csv.Reader", faults: Faults) -> Iterator[tuple[int, list[str]]]:
     """Rows that hold something, each with the number of its first line."""
     while True:
         line = reader.line_num + 1
