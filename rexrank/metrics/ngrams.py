@@ -12,7 +12,7 @@ import numpy as np
 from rexrank.metrics.pairs import Integers, PairTokens, Rows
 
 # Tokens a chunk: small enough for the sorts to stay in the processor's cache.
-_CHUNK_TOKENS = 1 << 16
+_CHUNK_TOKENS = 1 << 15
 _LARGEST = 1 << 62
 
 
@@ -93,13 +93,16 @@ def _ranked(codes: Integers) -> tuple[Integers, int]:
 
 
 def _matches(keys: Integers, width: int, base: int, pairs: int) -> Integers:
-    if not len(keys):
-        return np.zeros(pairs, dtype=np.int64)
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    """Clipped matches of each pair, from sorted keys: pair, n-gram, then side (0 for the prediction)."""
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))[: len(keys)]
     counts = np.diff(starts, append=len(keys))
-    ngram, side = np.divmod(keys[starts], width)
-    groups = np.flatnonzero(np.diff(ngram, prepend=-1))
-    in_prediction = np.where(side[groups] == 0, counts[groups], 0)
-    in_reference = np.maximum.reduceat(np.where(side == 0, 0, counts), groups)
-    clipped = np.minimum(in_prediction, in_reference)
-    return np.bincount(ngram[groups] // base, weights=clipped, minlength=pairs).astype(np.int64)
+    ngrams, sides = np.divmod(keys[starts], width)
+    shared = np.flatnonzero(
+        (sides[:-1] == 0) & (ngrams[1:] == ngrams[:-1])
+    )  # a run of the prediction's, then a reference's
+    most = counts[shared + 1]
+    for further in range(2, width):
+        run = np.minimum(shared + further, len(ngrams) - 1)
+        most = np.where(ngrams[run] == ngrams[shared], np.maximum(most, counts[run]), most)
+    clipped = np.minimum(counts[shared], most)
+    return np.bincount(ngrams[shared] // base, weights=clipped, minlength=pairs).astype(np.int64)

@@ -81,7 +81,7 @@ def corpus_interval(
     """
     rows = _floats("statistics", statistics, dimensions=2)
     _check_options(confidence, resamples)
-    defined: Flags = ~np.isnan(rows).any(axis=1)
+    defined: Flags = ~np.isnan(rows.sum(axis=1))
     units = rows[defined]
     if groups is not None:
         units = _sums_of_groups(rows, defined, groups)
