@@ -1,0 +1,79 @@
+"""Which scores are asked for, and which of them this version computes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from rexrank import __version__
+from rexrank.metrics import InvalidCall, metrics, score_keys
+from rexrank.protocols import Protocol
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be computed.
+
+    Attributes:
+        groups: Metric name to the score keys asked of it, in order.
+        unavailable: Score key to the reason why it will not be computed.
+    """
+
+    groups: dict[str, list[str]]
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> list[str]:
+        """Score keys that will be computed."""
+        return [key for keys in self.groups.values() for key in keys]
+
+
+def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
+    """Decide what to compute.
+
+    Args:
+        asked: Score keys or names of metrics (all their keys); ``all`` for the whole registry; None for the
+            protocol's list.
+        protocol: Rule book in force. Scores of any protocol that no module computes yet are unavailable, not unknown.
+
+    Raises:
+        InvalidCall: A name that is neither, with close ones offered; or no name at all.
+    """
+    known, families = score_keys(), metrics()
+    if asked is None:
+        wanted = list(protocol.metrics)
+    elif asked == "all":
+        wanted = list(known)
+    else:
+        names = [asked] if isinstance(asked, str) else list(asked)
+        wanted = [key for name in names for key in _keys_of(name)]
+        if not wanted:
+            raise InvalidCall("metrics: name at least one score key or metric")
+    groups: dict[str, list[str]] = {}
+    unavailable = {}
+    for key in dict.fromkeys(wanted):
+        owner = next((name for name, metric in families.items() if key in {one.key for one in metric.keys}), None)
+        if owner is None:
+            unavailable[key] = f"{key} is not computed by rexrank {__version__}"
+        else:
+            groups.setdefault(owner, []).append(key)
+    return Plan(groups, unavailable)
+
+
+def _keys_of(name: str) -> list[str]:
+    if name in score_keys() or name in _unbuilt():
+        return [name]
+    if name in metrics():
+        return [key.key for key in metrics()[name].keys]
+    candidates = [*score_keys(), *metrics(), *_unbuilt()]
+    close = get_close_matches(name.lower(), candidates, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(candidates)}"
+    shown = name if len(name) <= 60 else f"a name of {len(name)} characters"
+    raise InvalidCall(f'there is no metric "{shown}"; {hint}')
+
+
+def _unbuilt() -> list[str]:
+    """Score keys that the newest protocols name and no module computes."""
+    from rexrank.protocols import available, load
+
+    named = dict.fromkeys(key for protocol in available() for key in load(protocol).metrics)
+    return [key for key in named if key not in score_keys()]

@@ -1,0 +1,249 @@
+"""From predictions and references to a score card."""
+
+import logging
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from rexrank import __version__
+from rexrank.errors import RefusedInput, RexrankError
+from rexrank.metrics import InvalidCall, KeyScores, compute
+from rexrank.metrics.registry import CONVENTIONS
+from rexrank.protocols import Prepared, Protocol, load, prepare
+from rexrank.protocols.protocol import Convention, UnknownProtocol
+from rexrank.reports.problems import Problem
+from rexrank.reports.reading import Source
+from rexrank.reports.studies import Limits, Predictions, References, Track
+from rexrank.reports.validation import read_pair
+from rexrank.scoring.card import ScoreCard, finite
+from rexrank.scoring.plan import Plan, plan
+from rexrank.statistics import corpus_interval, interval
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Progress = Callable[[str, int, int], None]
+CONFIDENCE, RESAMPLES, SEED = 0.95, 10_000, 0
+_PACKAGES = ("numpy", "pyarrow", "pydantic")
+_log = logging.getLogger(__name__)
+
+
+def score(
+    predictions: Source,
+    references: Source,
+    protocol: str | Protocol | None = "rexrank",
+    track: Track = "findings",
+    metrics: str | Iterable[str] | None = None,
+    convention: Convention | None = None,
+    device: str | None = None,
+    cache_dir: str | None = None,
+    progress: bool | Progress = True,
+    text_preparation: str | None = None,
+    limits: Limits | None = None,
+) -> ScoreCard:
+    """Score predictions against references.
+
+    Args:
+        predictions: ``{study_id: text}``, a path or ``hf://`` address of a JSON, JSONL, CSV, TSV or Parquet file, or
+            a list of texts.
+        references: The same, where a text may be a list of texts or a record with sections; a list exactly when
+            `predictions` is one.
+        protocol: Rule book: ``rexrank`` (newest version), ``rexrank@2025-09-05``, ``plain``; None is ``plain``.
+        track: ``findings``, ``impression`` or ``report``.
+        metrics: Score keys or metric names; ``all`` for the registry; None for the protocol's list.
+        convention: ``published`` or ``corrected``; None for the protocol's.
+        device: Where models run, for metrics that have one; None chooses.
+        cache_dir: Folder for features of models, for metrics that have one.
+        progress: True for a bar on stderr after two seconds, False for none, or a function that is called with
+            ``(stage, done, total)``.
+        text_preparation: ``reference``, ``both``, ``none`` or ``sections``; None for the protocol's.
+        limits: What a file may hold at most.
+
+    Returns:
+        The score card. A metric that fails is in ``unavailable`` with its reason; the others are computed.
+
+    Raises:
+        RefusedInput: The inputs cannot be scored; with every fault.
+        UnknownProtocol: No such protocol, version, track or text preparation.
+        InvalidCall: No such metric or convention.
+    """
+    started = _now()
+    rules = load(protocol)
+    chosen = _convention(convention, rules)
+    rules.option(chosen, text_preparation)
+    if track not in rules.tracks:
+        raise UnknownProtocol(f'{rules.id} has no track "{track}"; it has {", ".join(rules.tracks)}')
+    work = plan(metrics, rules)
+    with _reporting(progress, total=1 + len(work.groups)) as step:
+        step("read")
+        left, right = read_pair(predictions, references, track, limits)
+        prepared = prepare(rules, track, right.studies, left.texts, chosen, text_preparation)
+        _refuse_nothing(prepared, right, track)
+        results = _Results(dict(work.unavailable))
+        for name, keys in work.groups.items():
+            step(name)
+            results.add(name, keys, prepared, chosen)
+    return _card(started, rules, chosen, track, work, prepared, results, (left, right), device)
+
+
+@dataclass
+class _Results:
+    """What the metrics returned so far."""
+
+    unavailable: dict[str, str]
+    scores: dict[str, KeyScores] = field(default_factory=dict)
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def add(self, name: str, keys: list[str], prepared: Prepared, convention: Convention) -> None:
+        """Run one metric; a failure costs that metric alone."""
+        start = time.perf_counter()
+        try:
+            scores = compute(keys, prepared.predictions, prepared.references, convention, preparation=prepared.name)
+            intervals = {key: _interval(one) for key, one in scores.items()}
+        except RexrankError as error:
+            self.unavailable.update(dict.fromkeys(keys, f"{name}: {error}"))
+        except Exception as error:
+            # Only the type: another library's message may quote a report.
+            _log.warning("metric %s failed with %s", name, type(error).__name__)
+            reason = f"{name} failed with {type(error).__name__}; please report this with the version of rexrank"
+            self.unavailable.update(dict.fromkeys(keys, reason))
+        else:
+            self._keep(scores, intervals)
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def _keep(self, scores: Mapping[str, KeyScores], intervals: Mapping[str, tuple[float, float] | None]) -> None:
+        for key, one in scores.items():
+            if finite(one.aggregate) is None:
+                self.unavailable[key] = f"{key} is undefined for all {len(one.values):,} studies"
+            self.scores[key] = one
+            ends = intervals[key]
+            if ends is not None:
+                self.intervals[key] = (float(ends[0]), float(ends[1]))
+
+
+def _interval(scores: KeyScores) -> tuple[float, float] | None:
+    if scores.statistics is not None and scores.formula is not None:
+        return corpus_interval(scores.statistics, scores.formula, CONFIDENCE, RESAMPLES, SEED)
+    return interval(scores.values, CONFIDENCE, RESAMPLES, SEED)
+
+
+def _card(
+    started: str,
+    rules: Protocol,
+    convention: Convention,
+    track: Track,
+    work: Plan,
+    prepared: Prepared,
+    results: _Results,
+    inputs: tuple[Predictions, References],
+    device: str | None,
+) -> ScoreCard:
+    scores = {key: results.scores[key] for key in work.keys if key in results.scores}
+    aggregates = {key: finite(one.aggregate) for key, one in scores.items()}
+    preparation = {
+        "option": prepared.option,
+        "name": prepared.name,
+        "version": rules.text_preparation.version,
+    }
+    return ScoreCard(
+        summary={key: value for key, value in aggregates.items() if value is not None},
+        unavailable=results.unavailable,
+        per_study=_table(prepared.study_ids, scores),
+        counts={key: {name: int(count) for name, count in one.counts.items()} for key, one in scores.items()},
+        intervals=results.intervals,
+        signatures={key: one.signature for key, one in scores.items()},
+        protocol=rules.name,
+        protocol_version=rules.version,
+        track=track,
+        convention=convention,
+        text_preparation=preparation,
+        n=len(prepared.study_ids),
+        left_out=prepared.left_out,
+        ignored_predictions=prepared.ignored,
+        distinct_outputs=len(set(prepared.predictions)) / len(prepared.predictions),
+        inputs={
+            "predictions": {"source": inputs[0].source, "sha256": inputs[0].sha256},
+            "references": {"source": inputs[1].source, "sha256": inputs[1].sha256},
+        },
+        interval={"confidence": CONFIDENCE, "method": "percentile bootstrap", "resamples": RESAMPLES, "seed": SEED},
+        library_version=__version__,
+        packages=_packages(),
+        device=device or "cpu",
+        started_at=started,
+        finished_at=_now(),
+        seconds=results.seconds,
+    )
+
+
+def _table(study_ids: list[str], scores: Mapping[str, KeyScores]) -> "pyarrow.Table":
+    import numpy as np
+    import pyarrow
+
+    columns = {"study_id": pyarrow.array(study_ids, pyarrow.string())}
+    for key, one in scores.items():
+        columns[key] = pyarrow.array(one.values, pyarrow.float64(), mask=~np.isfinite(one.values))
+    return pyarrow.table(columns)
+
+
+def _refuse_nothing(prepared: Prepared, references: References, track: Track) -> None:
+    if not prepared.study_ids:
+        message = f"none of its {len(references):,} studies has the texts of the track {track}"
+        raise RefusedInput([Problem("missing_ids", references.source, None, track, message)])
+
+
+def _convention(asked: str | None, rules: Protocol) -> Convention:
+    for known in CONVENTIONS:
+        if known == (asked or rules.convention):
+            return known
+    raise InvalidCall(f"convention: expected {' or '.join(CONVENTIONS)}")
+
+
+@contextmanager
+def _reporting(progress: bool | Progress, total: int) -> Iterator[Callable[[str], None]]:
+    """Give a function that says which stage begins; the bar shows once two seconds have passed."""
+    done = 0
+    stage = ""
+
+    if callable(progress):
+
+        def begin(name: str) -> None:
+            nonlocal done, stage
+            progress(name, done, total)
+            done, stage = done + 1, name
+
+        yield begin
+        progress(stage, total, total)
+        return
+
+    from tqdm import tqdm
+
+    with tqdm(total=total, delay=2, file=sys.stderr, leave=False, disable=None if progress else True) as bar:
+
+        def advance(name: str) -> None:
+            nonlocal done
+            bar.set_description(name, refresh=False)
+            bar.update(min(done, 1))
+            done += 1
+
+        yield advance
+
+
+def _packages() -> dict[str, str]:
+    found: dict[str, Any] = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
