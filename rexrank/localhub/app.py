@@ -2,17 +2,18 @@
 
 import logging
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Mount
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from rexrank.localhub import api_account, api_commit, api_files, api_lfs, api_refs, api_repos, pages
 from rexrank.localhub.accounts import ANONYMOUS, Caller, authenticate
@@ -53,7 +54,7 @@ ROUTES = [
     route("GET", "/api/{kind}/{id}/auth-check/write", api_repos.auth_check_write),
     route("GET POST", "/api/{kind}/{id}/discussions", api_account.not_yet),
     route("GET POST", "/api/{kind}/{id}/discussions/{path}", api_account.not_yet),
-    route("POST", "/api/{kind}/{id}/super-squash/{ref}", api_account.not_yet),
+    route("POST", "/api/{kind}/{id}/super-squash/{ref}", api_account.no_squash),
     route("GET", "/api/{kind}/{id}/revision/{rev}", api_repos.info),
     route("GET", "/api/{kind}/{bare}/revision/{rev}", api_repos.info),
     route("GET", "/api/{kind}/{id}", api_repos.info),
@@ -75,6 +76,7 @@ def create_app(
     clock: Clock | None = None,
     fault: FaultHook | None = None,
     limits: Limits | None = None,
+    hosts: Collection[str] | None = None,
 ) -> Starlette:
     """Build the application that serves the Hub in folder ``root``.
 
@@ -84,6 +86,8 @@ def create_app(
         clock: Source of the time, for tests.
         fault: Asked about every request, for tests of what clients do when the Hub fails.
         limits: How much one request may carry.
+        hosts: Names under which requests may address this Hub; None permits all. On loopback it keeps a web page
+            that points a name of its own at this machine from reading the store through the visitor's browser.
 
     Raises:
         RexrankError: A newer rexrank wrote the store.
@@ -97,7 +101,7 @@ def create_app(
         hub.close()
 
     middleware = [Middleware(FaultMiddleware, hook=fault)] if fault is not None else []
-    app = Starlette(routes=[Mount("/", app=Gateway(hub))], middleware=middleware, lifespan=lifespan)
+    app = Starlette(routes=[Mount("/", app=Gateway(hub, hosts))], middleware=middleware, lifespan=lifespan)
     app.state.hub = hub
     return app
 
@@ -105,18 +109,20 @@ def create_app(
 class Gateway:
     """Takes each request through routing, sign-in, body and handler to an answer."""
 
-    def __init__(self, hub: LocalHub) -> None:
+    def __init__(self, hub: LocalHub, hosts: Collection[str] | None) -> None:
         self._hub = hub
+        self._hosts = None if hosts is None else {host.lower() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        request = Request(scope, receive)
+        request = Request(scope, self._impatient(receive))
         try:
             response = await self._respond(request)
         except ClientDisconnect:
             return
         except HubFault as fault:
-            await _drain(request)
+            if fault.status != 408:
+                await _drain(request)
             response = error_answer(fault)
         except sqlite3.OperationalError:
             log.exception("the store did not answer")
@@ -125,9 +131,24 @@ class Gateway:
         except Exception:
             log.exception("a request failed")
             response = error_answer(HubFault(500, "The Hub failed; its log says why."))
+        response.headers.setdefault("X-Content-Type-Options", "nosniff")
         await response(scope, receive, send)
 
+    def _impatient(self, receive: Receive) -> Receive:
+        """``receive`` that gives up on a sender who pauses too long."""
+
+        async def receive_in_time() -> Message:
+            try:
+                with anyio.fail_after(self._hub.limits.idle_seconds):
+                    return await receive()
+            except TimeoutError:
+                raise HubFault(408, "The request did not arrive in time.", headers={"Connection": "close"}) from None
+
+        return receive_in_time
+
     async def _respond(self, request: Request) -> Response:
+        if self._hosts is not None and (request.url.hostname or "").lower() not in self._hosts:
+            raise HubFault(421, "This Hub does not answer under that host name; serve it with --public-url.")
         found, groups = match(ROUTES, request.method, raw_path(request.scope))
         caller = await anyio.to_thread.run_sync(self._sign_in, request)
         call = Call(self._hub, request, caller, groups)
@@ -179,6 +200,6 @@ async def _drain(request: Request) -> None:
             received += len(chunk)
             if received > _DRAINED_BYTES:
                 return
-    except (ClientDisconnect, RuntimeError):
-        # Gone, or the body has been read already.
+    except (ClientDisconnect, HubFault, RuntimeError):
+        # Gone, too slow, or read already.
         return

@@ -16,6 +16,7 @@ class Limits:
         operations: Number of files that one commit may touch.
         object_bytes: One large file.
         ticket_seconds: How long the permission to upload one large file lasts.
+        idle_seconds: How long a sender may pause in the middle of a request.
     """
 
     json_bytes: int = 32 * MIB
@@ -24,3 +25,4 @@ class Limits:
     operations: int = 50_000
     object_bytes: int = 64 * 1024 * MIB
     ticket_seconds: int = 6 * 3600
+    idle_seconds: float = 120.0

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
@@ -21,6 +22,7 @@ from rexrank.localhub.limits import Limits
 
 _START_SECONDS = 30.0
 _STOP_SECONDS = 5
+_LOOPBACK_NAMES = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def running(
     Raises:
         RexrankError: The port is taken, or the server does not start in time.
     """
-    app = create_app(root, clock=clock, fault=fault, limits=limits)
+    app = create_app(root, clock=clock, fault=fault, limits=limits, hosts=_LOOPBACK_NAMES)
     listener = _listen("127.0.0.1", port)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     server = uvicorn.Server(_config(app))
@@ -77,7 +79,7 @@ def serve(root: str | Path, host: str = "127.0.0.1", port: int = 7861, public_ur
     folder = Path(root)
     if not is_loopback(host):
         _require_users(folder, host)
-    app = create_app(folder, public_url)
+    app = create_app(folder, public_url, hosts=_hosts(host, public_url))
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     print(f"rexrank hub: {public_url or f'http://{shown}:{listener.getsockname()[1]}'}  store: {folder}", flush=True)
@@ -97,6 +99,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _hosts(host: str, public_url: str | None) -> set[str] | None:
+    """Names that requests may use: on loopback its own and that of the public address, elsewhere any."""
+    if not is_loopback(host):
+        return None
+    public = urlsplit(public_url).hostname if public_url else None
+    return {*_LOOPBACK_NAMES, host, *([public] if public else [])}
+
+
 def _require_users(root: Path, host: str) -> None:
     with closing(open_database(root)) as database:
         if not has_users(database):
@@ -108,7 +118,8 @@ def _require_users(root: Path, host: str) -> None:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio switches off Nagle's delay, 40 ms an answer, only for sockets that name their protocol.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
