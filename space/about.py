@@ -1,0 +1,124 @@
+"""The page "About": what the numbers mean, how to take part and how to get the data."""
+
+from typing import Any
+
+import gradio as gr
+
+from rexrank import __version__, environment
+from rexrank.board.host import Host
+from space.data import BoardData, BoardStore
+from space.formatting import MISSING, escape
+from space.rules import Rules, load, rules
+
+
+def about_html(data: BoardData, namespace: str) -> str:
+    """Lay the page out for the host at hand."""
+    host = data.host
+    protocol_ids = host.protocols if host else []
+    return (
+        '<div class="rx-text">'
+        + _numbers()
+        + "".join(_protocol(rules(protocol_id, host, ())) for protocol_id in protocol_ids)
+        + _benchmarks(host)
+        + _taking_part(host)
+        + _data(namespace)
+        + f'<p class="rx-quiet">rexrank {escape(__version__)}</p></div>'
+    )
+
+
+def _numbers() -> str:
+    return (
+        "<h2>What the numbers mean</h2>"
+        "<p>Each score compares a model's text with the radiologist's, study by study. An arrow says which way is "
+        "better. Beneath a score stands its 95 % interval: the percentiles of resamples of the studies. "
+        "Where the intervals of two models overlap widely, the order between them is not settled.</p>"
+        "<p>A score that could not be computed is absent, with the reason in the details of the model; it is never 0. "
+        "An empty prediction gets the worst value of each score and is counted under <em>Empty</em>. A row that misses "
+        "a required score, or whose metric has changed since (<em>stale</em>), has no rank.</p>"
+        "<p>The <em>convention</em> says how a score is computed where its original has oddities: "
+        "<code>published</code> gives the number that the original prints, <code>corrected</code> mends them. The "
+        "<em>signature</em> pins all of that, preparation of the texts included, in one line. Compare only numbers "
+        "whose signatures agree.</p>"
+        "<p>A high score is not a safe report. None of these numbers replaces a radiologist's judgement.</p>"
+    )
+
+
+def _protocol(how: Rules) -> str:
+    protocol = load(how.protocol)
+    if protocol is None:
+        return f"<h2>Protocol {escape(how.protocol)}</h2><p>This release of the board does not know it.</p>"
+    keys = {column.key for column in how.columns}
+    rows = "".join(
+        f"<tr><td>{escape(column.heading)}</td><td><code>{escape(column.key)}</code></td>"
+        f"<td>{escape(column.description) or MISSING}</td></tr>"
+        for column in how.columns
+    )
+    listed = [column.label for column in protocol.columns if column.key not in keys]
+    absent = (
+        f"<p>Part of the protocol but not computed on this host: {escape(', '.join(listed))}.</p>" if listed else ""
+    )
+    ranked = f"Rows are ranked by {escape(how.deciding.heading)}" if how.deciding else "Rows are not ranked"
+    why = f", provisionally, because the host does not compute {escape(how.wanted)}" if how.provisional else ""
+    return (
+        f"<h2>Protocol {escape(protocol.id)}</h2><p>{escape(protocol.description)} Convention "
+        f"<code>{escape(protocol.convention)}</code>. {ranked}{why}. Source: {escape(protocol.source)}.</p>"
+        f'<div class="rx-wide"><table><thead><tr><th>Score</th><th>Key</th><th>Formula in words</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{absent}"
+    )
+
+
+def _benchmarks(host: Host | None) -> str:
+    if host is None or not host.benchmarks:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td>"
+        f"<td>{', '.join(f'{escape(track)} ({n})' for track, n in entry.tracks.items())}</td>"
+        f"<td>{escape(entry.split)}</td><td>{escape(entry.licence) or MISSING}</td></tr>"
+        for name, entry in host.benchmarks.items()
+    )
+    return (
+        "<h2>Benchmarks</h2><p>The number of studies stands beside each track. A benchmark's licence covers its texts; "
+        'read it before you use them.</p><div class="rx-wide"><table><thead><tr><th>Benchmark</th><th>Tracks</th>'
+        f"<th>Split</th><th>Licence</th></tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _taking_part(host: Host | None) -> str:
+    name = next(iter(host.benchmarks), "iu-xray") if host else "iu-xray"
+    command = (
+        f"rexrank submit predictions.csv --benchmark {escape(name)} --track findings --model-name &quot;My model&quot;"
+    )
+    return (
+        '<h2>Taking part</h2><p>Use the page <a href="./submit">Submit</a>, or a shell:</p>'
+        f"<pre>{command}</pre>"
+        "<p>Check a file, and see all scores before you send it, on your own machine:</p>"
+        "<pre>rexrank validate predictions.csv --references references.csv\n"
+        "rexrank score predictions.csv --references references.csv</pre>"
+    )
+
+
+def _data(namespace: str) -> str:
+    endpoint = environment.endpoint()
+    first = "" if endpoint == "https://huggingface.co" else f"export HF_ENDPOINT={escape(endpoint)}\n"
+    results = escape(f'"{namespace}/results"')
+    lines = (
+        ("", "the leaderboard"),
+        (", &quot;scores&quot;", "one row a result and score"),
+        (", &quot;per_study&quot;", "one row a study and score, public sets only"),
+    )
+    code = "\n".join(f"load_dataset({results}{config})  # {what}" for config, what in lines)
+    return (
+        "<h2>Getting the data</h2><p>Everything on the board is a dataset. Scores only; no report text is in it.</p>"
+        f"<pre>{first}python -i -c &quot;from datasets import load_dataset&quot;\n{code}</pre>"
+    )
+
+
+def build(page: gr.Blocks, store: BoardStore, namespace: str) -> None:
+    """Put the page's components and events into the open page."""
+    gr.HTML('<h1 class="rx-title">About</h1>', elem_id="about-title")
+    text = gr.HTML(elem_id="about-text")
+
+    def show() -> Any:
+        return about_html(store.data, namespace)
+
+    page.load(show, None, text, api_visibility="private", show_progress="hidden")

@@ -1,0 +1,108 @@
+"""Everything the board knows about one result: scores, intervals, signatures, and what is missing and why."""
+
+from collections.abc import Sequence
+
+from rexrank import environment
+from space.data import Document
+from space.formatting import MISSING, escape, external_link, interval, moment, number
+from space.rules import Rules, label, load
+from space.table import Column, Row
+
+_LINKS = (("model_url", "model"), ("paper_url", "paper"), ("code_url", "code"))
+_STATUS = {"not_available": "not available", "not_applicable": "not applicable", "failed": "failed"}
+
+
+def detail_html(row: Row, scores: Sequence[Document], rules: Rules, ranked: int) -> str:
+    """Lay one result out.
+
+    Args:
+        row: Its row of the leaderboard table.
+        scores: All rows of the scores table.
+        rules: How its track is shown.
+        ranked: How many rows of the track have a rank.
+    """
+    own = {str(score["metric"]): score for score in scores if score["result_id"] == row["result_id"]}
+    chips = "".join(
+        f' <span class="rx-chip">{name}</span>'
+        for field, name in (("is_baseline", "baseline"), ("stale", "stale"), ("verified", "verified"))
+        if row.get(field)
+    )
+    return (
+        f'<div class="rx-panel rx-detail" data-result="{escape(row["result_id"])}">'
+        f'<h3><span class="rx-name">{escape(row["model_name"])}</span>{chips}</h3>'
+        f"<dl>{''.join(_facts(row, rules, ranked))}</dl>{_scores(own, rules)}</div>"
+    )
+
+
+def _facts(row: Row, rules: Rules, ranked: int) -> list[str]:
+    links = " · ".join(link for field, name in _LINKS if (link := external_link(row.get(field), name)))
+    facts = [
+        ("Rank", _rank(row, rules, ranked)),
+        ("Organisation", escape(row.get("organization"))),
+        ("Submitted", f"{moment(row.get('submitted_at'))} by {escape(row.get('owner'))}"),
+        ("Links", links),
+        ("Predictions", _predictions(row)),
+        ("Licence", escape(row.get("license"))),
+        ("Studies", _studies(row)),
+        ("Trained on", ", ".join(escape(name) for name in row.get("trained_on") or ())),
+        ("Test data seen", _leakage(row)),
+        ("Protocol", f"{escape(rules.protocol)}, convention {escape(row.get('convention'))}"),
+        ("Flags", ", ".join(escape(flag) for flag in row.get("flags") or ())),
+    ]
+    return [f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts if text]
+
+
+def _rank(row: Row, rules: Rules, ranked: int) -> str:
+    if row.get("rank") is None:
+        return "none: the row is out of date" if row.get("stale") else "none: a required score is missing"
+    by = f" by {escape(rules.deciding.label)}" if rules.deciding else ""
+    return f"{row['rank']} of {ranked}{by}{', provisional' if rules.provisional else ''}"
+
+
+def _predictions(row: Row) -> str:
+    repo, revision = str(row.get("repo_id")), str(row.get("revision"))
+    name = f"<code>{escape(repo)}</code> at <code>{escape(revision[:12])}</code>"
+    endpoint = environment.endpoint()
+    # Only the public Hub has pages to look at; a Hub on one machine serves files alone.
+    return (
+        f"{name} ({external_link(f'{endpoint}/datasets/{repo}/tree/{revision}', 'open')})"
+        if (endpoint == "https://huggingface.co")
+        else name
+    )
+
+
+def _studies(row: Row) -> str:
+    empty = row.get("n_empty") or 0
+    blank = "none of them empty" if not empty else f"{empty} of them empty, which count as worst"
+    return f"{row.get('n_studies')} of {row.get('n_expected')}, {blank}"
+
+
+def _leakage(row: Row) -> str:
+    said = str(row.get("leakage") or "unknown")
+    return "" if said == "unknown" else escape(f"{said} (as declared)")
+
+
+def _scores(own: dict[str, Document], rules: Rules) -> str:
+    columns = {column.key: column for column in rules.columns}
+    keys = [*(key for key in columns if key in own), *(key for key in own if key not in columns)]
+    if not keys:
+        return '<p class="rx-quiet">The table of scores does not hold this result yet.</p>'
+    lines = "".join(_line(key, own[key], columns.get(key), rules) for key in keys)
+    return (
+        '<div class="rx-wide"><table><thead><tr><th>Score</th><th>Value</th><th>95 % interval</th><th>Studies</th>'
+        f"<th>Signature, or why there is none</th></tr></thead><tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _line(key: str, score: Document, column: Column | None, rules: Rules) -> str:
+    name = escape(column.heading if column else label(key, load(rules.protocol)))
+    if score["status"] != "ok":
+        status = _STATUS.get(str(score["status"]), str(score["status"]))
+        reason = f": {escape(score['reason'])}" if score.get("reason") else ""
+        return f"<tr><td>{name}</td><td>{MISSING}</td><td></td><td></td><td>{escape(status)}{reason}</td></tr>"
+    digits = column.digits if column else 3
+    return (
+        f"<tr><td>{name}</td><td><strong>{number(score['value'], digits)}</strong></td>"
+        f"<td>{interval(score.get('ci_low'), score.get('ci_high'), digits)}</td><td>{score['n']}</td>"
+        f"<td><code>{escape(score['signature'])}</code></td></tr>"
+    )

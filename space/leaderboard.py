@@ -1,0 +1,345 @@
+"""The page "Leaderboard": who stands where, how sure that is, and what stands behind each number."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from rexrank.files import write_atomically
+from rexrank.hub.clock import utc_now
+from space.chart import Mark, interval_chart
+from space.data import BoardData, BoardStore
+from space.detail import detail_html
+from space.formatting import escape, is_missing
+from space.parts import first_steps, freshness
+from space.selection import Page, Wish, arrange_page
+from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, laid_out, to_csv
+
+BEST, WORST = "Best first", "Worst first"
+# A click on a column's head sorts by it on the server, a second one turns the order round. The table's own sorting
+# takes missing values for 0, so it is switched off.
+_HEADER_CLICKS = """
+document.addEventListener("click", event => {
+  const head = event.target.closest && event.target.closest("#lb [data-heading]");
+  if (head) trigger("click", {column: Number(head.dataset.heading)});
+});
+"""
+_TO_DETAIL = "() => document.getElementById('lb-detail').scrollIntoView({behavior: 'smooth', block: 'nearest'})"
+
+
+def heading_html(page: Page) -> str:
+    """Say in a sentence or two what the table holds and by which rule it is ranked."""
+    wish, how = page.wish, page.rules
+    parts = []
+    if how.provisional and how.deciding:
+        parts.append(
+            f'<p class="rx-provisional"><strong>Provisional ranking</strong> by {escape(how.deciding.label)}: this '
+            f"host does not compute {escape(how.wanted)}, the first ranking key of {escape(how.protocol)}.</p>"
+        )
+    count = str(len(page.group)) if len(page.rows) == len(page.group) else f"{len(page.rows)} of {len(page.group)}"
+    models = "model" if len(page.group) == 1 else "models"
+    by = f"ranked by {escape(how.deciding.heading)}" if how.deciding else "not ranked: no ranking key is computed here"
+    parts.append(
+        f'<p class="rx-view"><strong>{count} {models}</strong> on {escape(wish.benchmark)}, {escape(wish.track)}; {by} '
+        f"under {escape(how.protocol)}. Beneath each score its 95 % interval. Equal scores share a rank; rows that "
+        f'miss a required score come last. <a href="?{_query(wish)}">Link to this view</a></p>'
+    )
+    if how.absent:
+        parts.append(f'<p class="rx-view">Not computed on this host: {escape(", ".join(how.absent))}.</p>')
+    return "".join(parts)
+
+
+def _query(wish: Wish) -> str:
+    wanted = {"benchmark": wish.benchmark, "track": wish.track, "protocol": wish.protocol, "metric": wish.sort}
+    if not wish.best_first:
+        wanted["order"] = "worst"
+    if wish.model:
+        wanted["model"] = wish.model
+    return urlencode(wanted).replace("&", "&amp;")
+
+
+def chart_html(page: Page) -> str:
+    """Draw the score that the table is sorted by, or else the one that ranks; best on top."""
+    column = _drawn(page)
+    if column is None:
+        return ""
+    marks = [
+        Mark(
+            name=str(row["model_name"]),
+            value=float(row[column.key]),
+            low=row.get(f"{column.key}_lo"),
+            high=row.get(f"{column.key}_hi"),
+            is_baseline=bool(row.get("is_baseline")),
+        )
+        for row in arranged(page.rows, column.key, page.rules.columns)
+        if not is_missing(row.get(column.key))
+    ]
+    return interval_chart(marks, column.heading, column.direction, column.digits)
+
+
+def _drawn(page: Page) -> Column | None:
+    by_key = {column.key: column for column in page.rules.columns}
+    return by_key.get(page.wish.sort) or page.rules.deciding or next(iter(page.rules.columns), None)
+
+
+def opened_detail(page: Page, data: BoardData) -> str:
+    """Lay out the model that the visitor has opened, or say how to open one."""
+    row = next((row for row in page.group if row["result_id"] == page.wish.model), None)
+    if row is None:
+        return '<p class="rx-quiet">Click on a row to see all scores of a model, their signatures and its files.</p>'
+    ranked = sum(row.get("rank") is not None for row in page.group)
+    return detail_html(row, data.scores, page.rules, ranked)
+
+
+class CsvFiles:
+    """Files for the download button: one a state of a track, in a folder of this process that goes with it."""
+
+    kept = 50
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="rexrank-board-")
+
+    def write(self, page: Page) -> str | None:
+        """Write all rows of the track, ranked.
+
+        Returns:
+            Path of the file, the same for the same content; None where there are no rows.
+        """
+        if not page.group:
+            return None
+        columns = page.rules.columns
+        content = to_csv(arranged(page.group, BY_RANK, columns), columns).encode()
+        folder = Path(self._folder.name) / hashlib.sha256(content).hexdigest()[:16]
+        target = folder / f"rexrank-{page.wish.benchmark}-{page.wish.track}.csv"
+        if not target.exists():
+            self._prune()
+            write_atomically(target, content)
+        return str(target)
+
+    def _prune(self) -> None:
+        folders = sorted(Path(self._folder.name).iterdir(), key=lambda folder: folder.stat().st_mtime)
+        for folder in folders[: -self.kept]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The page's components that follow from the data and the visitor's wish."""
+
+    fresh: gr.HTML
+    empty: gr.HTML
+    filled: gr.Column
+    benchmark: gr.Dropdown
+    track: gr.Radio
+    protocol: gr.Dropdown
+    sort: gr.Dropdown
+    order: gr.Radio
+    columns: gr.CheckboxGroup
+    heading: gr.HTML
+    table: gr.Dataframe
+    download: gr.DownloadButton
+    chart: gr.HTML
+    detail: gr.HTML
+    model: gr.State
+    keys: gr.State
+    results: gr.State
+    version: gr.State
+
+    def all(self) -> list[Any]:
+        """In the order in which they are declared."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+    def filled_with(self, values: Mapping[str, Any]) -> list[Any]:
+        """What an event returns: a value for each part."""
+        return [values[field.name] for field in fields(self)]
+
+
+def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], datetime] = utc_now) -> None:
+    """Put the page's components and events into the open page."""
+    files = CsvFiles()
+    parts, text, header = _components()
+    wish_inputs = [
+        parts.benchmark,
+        parts.track,
+        parts.protocol,
+        parts.sort,
+        parts.order,
+        text,
+        parts.columns,
+        parts.model,
+    ]
+    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+
+    def render(wish: Wish) -> list[Any]:
+        data = store.data
+        return parts.filled_with(_values(data, arrange_page(data, wish), files, namespace, now()))
+
+    def opened(visitor: gr.Request) -> list[Any]:
+        return render(_asked(visitor.query_params))
+
+    def changed(*values: Any) -> list[Any]:
+        return render(_wish(*values))
+
+    def other_track(*values: Any) -> list[Any]:
+        # Another track has other columns, so their choice starts afresh.
+        return render(replace(_wish(*values), sort="", chosen=None, model=""))
+
+    def header_clicked(keys: Sequence[str], *values: Any, event: gr.EventData) -> list[Any]:
+        wish, position = _wish(*values), event._data.get("column")
+        if not isinstance(position, int) or not 0 <= position < len(keys):
+            return [gr.skip()] * len(parts.all())
+        key = keys[position]
+        return render(replace(wish, sort=key, best_first=key != wish.sort or not wish.best_first))
+
+    def row_clicked(results: Sequence[str], *values: Any, event: gr.SelectData) -> tuple[str, str]:
+        data, position = store.data, event.index[0]
+        result_id = results[position] if 0 <= position < len(results) else ""
+        return result_id, opened_detail(arrange_page(data, replace(_wish(*values), model=result_id)), data)
+
+    def ticked(version: str, *values: Any) -> list[Any]:
+        data = store.data
+        if data.version != version:
+            return render(_wish(*values))
+        # Nothing new: only the age changes, and the visitor's place in the table stays.
+        return [freshness(data, now()), *[gr.skip()] * (len(parts.all()) - 1)]
+
+    page.load(opened, None, parts.all(), **private)
+    choosers: tuple[Any, ...] = (parts.benchmark, parts.track, parts.protocol)
+    for chooser in choosers:
+        chooser.input(other_track, wish_inputs, parts.all(), **private)
+    arrangers: tuple[Any, ...] = (parts.sort, parts.order, parts.columns)
+    for arranger in arrangers:
+        arranger.input(changed, wish_inputs, parts.all(), **private)
+    text.input(changed, wish_inputs, parts.all(), trigger_mode="always_last", **private)
+    header.click(header_clicked, [parts.keys, *wish_inputs], parts.all(), **private)
+    parts.table.select(row_clicked, [parts.results, *wish_inputs], [parts.model, parts.detail], **private).then(
+        None, None, None, js=_TO_DETAIL, api_visibility="private"
+    )
+    gr.Timer(store.period).tick(ticked, [parts.version, *wish_inputs], parts.all(), **private)
+
+
+def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
+    gr.HTML(
+        '<h1 class="rx-title">Radiology report generation</h1><p class="rx-lead">AI-written reports compared with the '
+        "radiologist's, study by study, with every published metric and its uncertainty.</p>",
+        elem_id="lb-title",
+    )
+    fresh = gr.HTML(elem_id="lb-fresh")
+    empty = gr.HTML(elem_id="lb-empty", visible=False)
+    with gr.Column(elem_id="lb-filled") as filled:
+        with gr.Row(elem_classes="rx-controls"):
+            benchmark = gr.Dropdown(label="Benchmark", elem_id="lb-benchmark", min_width=150)
+            track = gr.Radio(label="Track", elem_id="lb-track", min_width=200)
+            protocol = gr.Dropdown(label="Protocol", elem_id="lb-protocol", min_width=150)
+        with gr.Row(elem_classes="rx-controls"):
+            sort = gr.Dropdown(label="Sort by", elem_id="lb-sort", min_width=150)
+            order = gr.Radio([BEST, WORST], value=BEST, label="Order", elem_id="lb-order", min_width=200)
+            text = gr.Textbox(label="Search", placeholder="model or organisation", elem_id="lb-search", min_width=150)
+        heading = gr.HTML(elem_id="lb-heading")
+        table = gr.Dataframe(
+            interactive=False,
+            show_label=False,
+            pinned_columns=3,
+            max_height=640,
+            wrap=True,
+            buttons=["copy", "fullscreen"],
+            elem_id="lb",
+        )
+        with gr.Accordion("Columns", open=False, elem_id="lb-choose"):
+            columns = gr.CheckboxGroup(show_label=False, show_select_all=True, container=False, elem_id="lb-columns")
+        download = gr.DownloadButton("Download CSV", size="sm", elem_id="lb-download")
+        with gr.Group(elem_id="lb-chart-box"):
+            chart = gr.HTML(elem_id="lb-chart", padding=True)
+        detail = gr.HTML(elem_id="lb-detail")
+        header = gr.HTML("", js_on_load=_HEADER_CLICKS, elem_id="lb-header-clicks", elem_classes="rx-hidden")
+    states = {name: gr.State(value) for name, value in (("model", ""), ("keys", []), ("results", []), ("version", ""))}
+    parts = _Parts(
+        fresh,
+        empty,
+        filled,
+        benchmark,
+        track,
+        protocol,
+        sort,
+        order,
+        columns,
+        heading,
+        table,
+        download,
+        chart,
+        detail,
+        **states,
+    )
+    return parts, text, header
+
+
+def _wish(
+    benchmark: str | None,
+    track: str | None,
+    protocol: str | None,
+    sort: str | None,
+    order: str | None,
+    text: str | None,
+    chosen: Sequence[str] | None,
+    model: str,
+) -> Wish:
+    """Read the controls; before the first look at the Hub they are empty."""
+    columns = tuple(chosen) if chosen is not None and benchmark else None
+    return Wish(benchmark or "", track or "", protocol or "", sort or "", order != WORST, text or "", columns, model)
+
+
+def _asked(query: Mapping[str, str]) -> Wish:
+    """Read the page's address (``benchmark``, ``track``, ``protocol``, ``metric``, ``order``, ``model``)."""
+    return Wish(
+        benchmark=query.get("benchmark") or query.get("dataset") or "",
+        track=query.get("track") or query.get("section") or "",
+        protocol=query.get("protocol") or "",
+        sort=query.get("metric") or "",
+        best_first=query.get("order") != "worst",
+        model=query.get("model") or "",
+    )
+
+
+def _values(data: BoardData, page: Page, files: CsvFiles, namespace: str, now: datetime) -> dict[str, Any]:
+    """What each of the page's parts shows."""
+    wish, how = page.wish, page.rules
+    layout = laid_out(page.rows, page.columns, page.plain, wish.sort, how.provisional)
+    sorts = [
+        ("Rank", BY_RANK),
+        ("Model", "model_name"),
+        *((column.heading, column.key) for column in how.columns),
+        *((label, key) for key, label in PLAIN_COLUMNS.items()),
+    ]
+    choices = [
+        *((column.heading, column.key) for column in how.columns if column is not how.deciding),
+        *((label, key) for key, label in PLAIN_COLUMNS.items()),
+    ]
+    offered = {key for _, key in choices}
+    path = files.write(page)
+    return {
+        "fresh": freshness(data, now),
+        "empty": gr.HTML(first_steps(data, namespace), visible=not data.leaderboard),
+        "filled": gr.Column(visible=bool(data.leaderboard)),
+        "benchmark": gr.Dropdown(choices=page.benchmarks, value=wish.benchmark),
+        "track": gr.Radio(choices=page.tracks, value=wish.track),
+        "protocol": gr.Dropdown(choices=page.protocols, value=wish.protocol, visible=len(page.protocols) > 1),
+        "sort": gr.Dropdown(choices=sorts, value=wish.sort),
+        "order": gr.Radio(value=BEST if wish.best_first else WORST),
+        "columns": gr.CheckboxGroup(choices=choices, value=[key for key in wish.chosen or () if key in offered]),
+        "heading": heading_html(page),
+        "table": gr.Dataframe(value=layout.value, datatype=layout.kinds, column_widths=layout.widths),
+        "download": gr.DownloadButton(value=path, interactive=path is not None),
+        "chart": chart_html(page),
+        "detail": opened_detail(page, data),
+        "model": wish.model,
+        "keys": layout.keys,
+        "results": layout.result_ids,
+        "version": data.version,
+    }

@@ -1,0 +1,243 @@
+"""What the leaderboard shows: which rows, which columns, in which order; no page and no Hub here."""
+
+import csv
+import html
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from rexrank.board import ranking
+from space.formatting import MISSING, escape, interval, is_missing, moment, number, spreadsheet_text
+
+Row = Mapping[str, Any]
+Kind = Literal["str", "number", "bool", "date", "markdown", "html"]
+_SCORE_KIND: Kind = "html"
+BY_RANK = "rank"
+PLAIN_COLUMNS = {
+    "n_studies": "Studies",
+    "n_empty": "Empty",
+    "organization": "Organisation",
+    "submitted_at": "Submitted",
+}
+DEFAULT_PLAIN_COLUMNS = ("n_studies", "n_empty")
+TEXT_COLUMNS = ("model_name", "organization")
+_LOWER_FIRST = (BY_RANK, "n_empty")
+_ACCENT = "background: var(--rx-sorted)"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A score as a column.
+
+    Attributes:
+        key: Score key.
+        label: Name for readers, without the arrow.
+        direction: Whether the higher or the lower value is the better one.
+        digits: Decimals shown.
+        description: One sentence with the formula in words.
+        inverse_of: Score key of which one over the mean is shown, or None. Such a column sorts by that score.
+    """
+
+    key: str
+    label: str
+    direction: ranking.Direction
+    digits: int = 3
+    description: str = ""
+    inverse_of: str | None = None
+
+    @property
+    def heading(self) -> str:
+        """Label with the arrow that says which way is better."""
+        return f"{self.label} {'↑' if self.direction == 'higher' else '↓'}"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The table as the page puts it up.
+
+    Attributes:
+        value: Gradio's table: numbers as numbers, and beside them the text and style of each cell.
+        kinds: Gradio's datatype of each column.
+        widths: Width of each column.
+        keys: What each column sorts by.
+        result_ids: Id of each row, top to bottom.
+    """
+
+    value: dict[str, Any]
+    kinds: list[Kind]
+    widths: list[str | int]
+    keys: list[str]
+    result_ids: list[str]
+
+
+def search(rows: Iterable[Row], text: str) -> list[Row]:
+    """Keep rows whose model, organisation or owner holds every word of ``text``, in any case."""
+    words = text.casefold().split()
+    return [row for row in rows if all(word in _searchable(row) for word in words)]
+
+
+def _searchable(row: Row) -> str:
+    names = (row.get("model_name"), row.get("organization"), row.get("owner"))
+    return " ".join(name for name in names if name).casefold()
+
+
+def arranged(rows: Iterable[Row], key: str, columns: Sequence[Column], best_first: bool = True) -> list[Row]:
+    """Sort rows by a column with the rule that also ranks them (`rexrank.board.ranking.order`).
+
+    Args:
+        rows: Rows of the leaderboard table.
+        key: A score key, ``rank``, ``model_name`` or one of `PLAIN_COLUMNS`.
+        columns: The score columns, which know their direction.
+        best_first: Best on top; for names, A on top; for times, the latest.
+
+    Returns:
+        A new list. Incomplete rows follow complete ones and missing values come last, in both directions.
+    """
+    rows = list(rows)
+    if key in TEXT_COLUMNS:
+        return _by_text(rows, key, best_first)
+    column = next((column for column in columns if column.key == key), None)
+    direction = column.direction if column else "lower" if key in _LOWER_FIRST else "higher"
+    if column and column.inverse_of:
+        # Where the mean is not positive the inverse says nothing, so the score itself decides.
+        key, direction = column.inverse_of, "lower" if direction == "higher" else "higher"
+    standings = [
+        ranking.Standing(
+            group=None,
+            value=_as_number(row.get(key)),
+            complete=bool(row.get("complete")),
+            stale=bool(row.get("stale")),
+            submitted_at=_submitted(row),
+            name=str(row.get("model_name")),
+        )
+        for row in rows
+    ]
+    return [rows[position] for position in ranking.order(standings, direction, best_first)]
+
+
+def _by_text(rows: Sequence[Row], key: str, a_first: bool) -> list[Row]:
+    steady = sorted(rows, key=_submitted)
+    present = sorted(
+        (row for row in steady if row.get(key)), key=lambda row: str(row[key]).casefold(), reverse=not a_first
+    )
+    return present + [row for row in steady if not row.get(key)]
+
+
+def _as_number(value: object) -> float | None:
+    if isinstance(value, datetime):
+        return value.timestamp()
+    return float(value) if isinstance(value, (int, float)) and not is_missing(value) else None
+
+
+def _submitted(row: Row) -> datetime:
+    time = row.get("submitted_at")
+    return time if isinstance(time, datetime) else datetime.max.replace(tzinfo=UTC)
+
+
+def laid_out(
+    rows: Sequence[Row], columns: Sequence[Column], plain: Sequence[str], sorted_by: str, provisional: bool
+) -> Shown:
+    """Lay rows out: rank, model and the deciding score first, then the chosen columns.
+
+    Args:
+        rows: Rows in their order.
+        columns: Chosen score columns, the deciding one first.
+        plain: Chosen keys of `PLAIN_COLUMNS`.
+        sorted_by: Key of the column to tint.
+        provisional: Whether the ranks are, because the host does not compute the protocol's first ranking key.
+    """
+    keys = [BY_RANK, "model_name", *(column.key for column in columns), *plain]
+    rank_heading = "Rank, provisional" if provisional else "Rank"
+    headings = [rank_heading, "Model", *(column.heading for column in columns), *(PLAIN_COLUMNS[key] for key in plain)]
+    tint = [_ACCENT if key == sorted_by else "" for key in keys]
+    value = {
+        "headers": headings,
+        "data": [[_raw(row, key) for key in keys] for row in rows],
+        "metadata": {
+            "display_value": [[_cell(row, key, columns) for key in keys] for row in rows],
+            "styling": [tint for _ in rows],
+        },
+    }
+    kinds: list[Kind] = ["number", "html", *[_SCORE_KIND] * len(columns), *map(_kind, plain)]
+    widths: list[str | int] = ["76px", "236px", *["138px"] * len(columns), *map(_width, plain)]
+    return Shown(value, kinds, widths, keys, [str(row["result_id"]) for row in rows])
+
+
+def _raw(row: Row, key: str) -> str | float | int | None:
+    value = row.get(key)
+    if key in ("model_name", "organization"):
+        # Shown as HTML, so the raw value must be harmless as HTML too.
+        return html.escape(str(value or ""))
+    if isinstance(value, datetime):
+        return moment(value)
+    return None if is_missing(value) else value
+
+
+def _cell(row: Row, key: str, columns: Sequence[Column]) -> str:
+    value = row.get(key)
+    if key == "model_name":
+        return _model_cell(row)
+    column = next((column for column in columns if column.key == key), None)
+    if column is not None:
+        return _score_cell(row, column)
+    if key == "submitted_at":
+        return moment(value)
+    if key == "organization":
+        return escape(value) if value else MISSING
+    return MISSING if is_missing(value) else str(value)
+
+
+def _model_cell(row: Row) -> str:
+    badges = [text for field, text in (("is_baseline", "baseline"), ("stale", "stale")) if row.get(field)]
+    chips = "".join(f' <span class="rx-chip">{badge}</span>' for badge in badges)
+    below = row.get("organization") or row.get("owner")
+    return f'<span class="rx-name">{escape(row.get("model_name"))}</span>{chips}<br><small>{escape(below)}</small>'
+
+
+def _score_cell(row: Row, column: Column) -> str:
+    value = row.get(column.key)
+    if value is None or is_missing(value):
+        return MISSING
+    spread = interval(row.get(f"{column.key}_lo"), row.get(f"{column.key}_hi"), column.digits)
+    below = f"<br><small>{spread}</small>" if spread else ""
+    return f"<strong>{number(value, column.digits)}</strong>{below}"
+
+
+def _kind(key: str) -> Kind:
+    return "html" if key == "organization" else "str" if key == "submitted_at" else "number"
+
+
+def _width(key: str) -> str:
+    return {"organization": "170px", "submitted_at": "170px"}.get(key, "92px")
+
+
+def to_csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
+    """Write rows as CSV with full precision; text cells cannot be taken for formulas.
+
+    Args:
+        rows: Rows in their order.
+        columns: Every score column of the track, also those not chosen on the page.
+    """
+    texts = ("model_name", "owner", "organization", "repo_id", "revision", "protocol", "protocol_version", "convention")
+    counts = ("n_studies", "n_empty", "coverage", "is_baseline", "complete", "stale")
+    scores = [name for column in columns for name in (column.key, f"{column.key}_lo", f"{column.key}_hi")]
+    out = io.StringIO()
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow([BY_RANK, *texts, *scores, *counts, "submitted_at", "result_id"])
+    for row in rows:
+        numbers = ["" if is_missing(row.get(name)) else repr(row[name]) for name in scores]
+        rank = "" if is_missing(row.get(BY_RANK)) else row[BY_RANK]
+        submitted = row.get("submitted_at")
+        writer.writerow(
+            [
+                rank,
+                *(spreadsheet_text(row.get(name)) for name in texts),
+                *numbers,
+                *(row.get(name, "") for name in counts),
+                submitted.isoformat() if isinstance(submitted, datetime) else "",
+                spreadsheet_text(row["result_id"]),
+            ]
+        )
+    return out.getvalue()
