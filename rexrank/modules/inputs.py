@@ -71,9 +71,7 @@ class Checked(_Base):
         else:
             predictions, references = check_call(predictions, references, ids)
             if len(self):
-                warnings.warn(
-                    f"{len(self)} items from add or add_batch are dropped: compute got inputs of its own", stacklevel=2
-                )
+                warnings.warn(f"{len(self)} collected reports are dropped: compute got its own", stacklevel=2)
                 self._forget()
         try:
             scores: dict[str, Any] = super().compute(predictions=predictions, references=references, **options)

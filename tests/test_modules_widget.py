@@ -1,0 +1,99 @@
+"""A module's page, started as its Space starts it, in a real browser."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from module_processes import ROOT, environment
+
+pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
+pytest.importorskip("gradio", reason="the extra 'space' is not installed")
+gradio_client = pytest.importorskip("gradio_client")
+sync_api = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = shutil.which("chromium")
+MARK = "ZEBRAFISH"
+
+
+@pytest.fixture(scope="module")
+def page_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Address and log of the page of ``bleu``, run from a copied folder, offline."""
+    folder = tmp_path_factory.mktemp("space")
+    shutil.copytree(ROOT / "evaluate_modules" / "bleu", folder / "app")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = environment(
+        folder / "cache",
+        HF_HUB_OFFLINE="1",
+        GRADIO_SERVER_PORT=str(port),
+        GRADIO_ANALYTICS_ENABLED="False",
+        GRADIO_TEMP_DIR=str(folder / "files"),
+    )
+    log = folder / "log.txt"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "ui/app.py"], cwd=folder / "app", env=settings, stdout=output, stderr=output
+        )
+    try:
+        _wait(process, port, log)
+        yield f"http://127.0.0.1:{port}", log
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    for _ in range(240):
+        assert process.poll() is None, log.read_text(errors="replace")[-2000:]
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.25)
+    pytest.fail("the page did not start within a minute")
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed")
+def test_a_visitor_scores_the_examples(page_address: tuple[str, Path]) -> None:
+    address, _ = page_address
+    hosts: set[str] = set()
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 375, "height": 800})
+        page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or "inline"))
+        page.goto(address, timeout=30_000)
+        page.get_by_role("button", name="Score").click(timeout=30_000)
+        page.locator("#result").get_by_text('"bleu2_per_report"', exact=True).wait_for(timeout=30_000)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        browser.close()
+    assert hosts - {"inline"} == {"127.0.0.1"}
+
+
+def test_refusals_are_one_sentence_and_leave_no_text_in_the_log(page_address: tuple[str, Path]) -> None:
+    address, log = page_address
+    client = gradio_client.Client(address, verbose=False)
+
+    def score(*rows: list[str], keys: tuple[str, ...] = ("bleu2",)) -> dict[str, object]:
+        table = {"headers": ["prediction", "reference"], "data": list(rows)}
+        return client.predict(table, "published", list(keys), api_name="/score")
+
+    assert score([f"{MARK} a", f"{MARK} a"], ["", ""])["bleu2_per_report"] == [1.0]
+    for rows, keys, message in (
+        ([["", ""]], ("bleu2",), "no items"),
+        ([[MARK, MARK]], (), "keys: expected some of"),
+        ([[MARK, MARK]] * 201, ("bleu2",), "at most 200 reports"),
+    ):
+        with pytest.raises(gradio_client.exceptions.AppError, match=message) as caught:
+            score(*rows, keys=keys)
+        assert MARK not in str(caught.value)
+    text = log.read_text(errors="replace")
+    assert MARK not in text
+    assert "Traceback" not in text
