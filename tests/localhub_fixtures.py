@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rexrank.localhub import accounts, running
+from rexrank.localhub import accounts
 
 
 @dataclass(frozen=True)
@@ -29,5 +29,8 @@ class HubServer:
 @pytest.fixture(scope="session")
 def hub_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubServer]:
     """A running local Hub."""
+    # The server's packages are loaded only by the tests that need them.
+    from rexrank.localhub import running
+
     with running(tmp_path_factory.mktemp("hub")) as hub:
         yield HubServer(hub.url, hub.root)
