@@ -52,7 +52,8 @@ def test_the_description_says_what_a_host_needs() -> None:
     found = yaml.safe_load(repository.files(iu_xray.load())["benchmark.yaml"])
     assert found["name"] == "iu-xray"
     assert found["tracks"] == {"findings": 590, "impression": 590, "report": 590}
-    assert (found["licence"], found["references"], found["language"]) == ("cc-by-nc-nd-4.0", "public", "en")
+    assert (found["licence"], found["references"]) == ("cc-by-nc-nd-4.0", "public")
+    assert (found["modality"], found["language"]) == ("CXR", "en")
     assert "10.1093/jamia/ocv080" in found["attribution"]
 
 

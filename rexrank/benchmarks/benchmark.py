@@ -105,7 +105,7 @@ class Benchmark:
         licence: The terms of the texts.
         description: What the set is and where it comes from.
         references: Who may see the references: ``public`` or ``private``.
-        modality: What the images are.
+        modality: What the images show, as requests name it.
         language: Language of the texts (ISO 639-1).
     """
 
@@ -116,7 +116,7 @@ class Benchmark:
     licence: Licence
     description: str
     references: str = "public"
-    modality: str = "chest-xray"
+    modality: str = "CXR"
     language: str = "en"
 
     @cached_property

@@ -210,7 +210,7 @@ def _card_head(benchmark: Benchmark, title: str, data_file: Mapping[str, str]) -
         "license": benchmark.licence.identifier,
         "language": [benchmark.language],
         "task_categories": ["image-to-text"],
-        "tags": ["radiology", "report-generation", benchmark.modality, "rexrank"],
+        "tags": ["radiology", "report-generation", benchmark.modality.lower(), "rexrank"],
         "configs": [{"config_name": "default", "data_files": [dict(data_file)]}],
     }
     return f"---\n{_yaml(front)}---\n"
