@@ -81,7 +81,7 @@ class Result(_Model):
     protocol: str
     protocol_version: str
     convention: Literal["published", "corrected"]
-    text_preparation: str | None = None
+    text_preparation: str
     n_expected: int
     n_studies: int
     coverage: FiniteFloat
@@ -119,14 +119,14 @@ class Rules:
         name: Name of the protocol.
         version: Its version.
         convention: Convention of its metrics.
-        text_preparation: What was done to the texts first, or None.
+        text_preparation: What is done to the texts first, with its version (``reference.1``).
         metrics: Score keys asked for, in the protocol's order.
     """
 
     name: str
     version: str
     convention: Literal["published", "corrected"]
-    text_preparation: str | None
+    text_preparation: str
     metrics: tuple[str, ...]
 
 
@@ -138,13 +138,11 @@ class Texts:
         file_sha256: Hash of the file.
         n_expected: Number of studies of the track.
         n_empty: Number of blank predictions.
-        unique_ratio: Distinct predictions over all, 0 to 1.
     """
 
     file_sha256: str
     n_expected: int
     n_empty: int
-    unique_ratio: float
 
 
 def path_of(owner: str, request_id: str, evaluator_hash: str) -> str:
@@ -232,10 +230,10 @@ def build(
         convention=rules.convention,
         text_preparation=rules.text_preparation,
         n_expected=texts.n_expected,
-        n_studies=card.per_study.num_rows,
-        coverage=card.per_study.num_rows / texts.n_expected if texts.n_expected else 0.0,
+        n_studies=card.n,
+        coverage=card.n / texts.n_expected,
         n_empty=texts.n_empty,
-        unique_ratio=texts.unique_ratio,
+        unique_ratio=card.distinct_outputs,
         metrics={key: _metric(key, card, digits) for key in _keys(rules.metrics, card)},
         evaluator=evaluator,
         declared=request.declared,
@@ -277,8 +275,9 @@ def _metric(key: str, card: "ScoreCard", digits: int | None) -> MetricResult:
     counts = card.counts.get(key, {})
     value = _number(card.summary.get(key), digits)
     if value is None:
-        reason = card.unavailable.get(key) or "undefined for every study"
         status: Literal["failed", "not_available"] = "failed" if key in card.counts else "not_available"
+        undefined = "undefined for every study" if status == "failed" else "not computed by this host"
+        reason = card.unavailable.get(key) or undefined
         return MetricResult(status=status, reason=reason, direction=direction, metric_version=version)
     low, high = card.intervals.get(key) or (None, None)
     low, high = _number(low, digits), _number(high, digits)
@@ -290,14 +289,15 @@ def _metric(key: str, card: "ScoreCard", digits: int | None) -> MetricResult:
         n=counts.get("n", 0),
         ci_low=low if interval else None,
         ci_high=high if interval else None,
-        ci_level=0.95 if interval else None,
-        ci_method="percentile bootstrap, n=10000, seed=0" if interval else None,
+        ci_level=card.interval["confidence"] if interval else None,
+        ci_method="{method}, n={resamples}, seed={seed}".format(**card.interval) if interval else None,
         metric_version=version,
         signature=card.signatures.get(key, ""),
         n_empty=counts.get("n_empty", 0),
         n_undefined=counts.get("n_undefined", 0),
         n_truncated=counts.get("n_truncated", 0),
         n_unparsed=counts.get("n_unparsed", 0),
+        seconds=card.seconds.get(registry.metric_of(key).name) if known else None,
     )
 
 

@@ -1,0 +1,120 @@
+"""How this worker behaves, from the environment.
+
+| variable | default | meaning |
+| --- | --- | --- |
+| ``REXRANK_NAMESPACE`` | rexrank | owner of the host's repos |
+| ``REXRANK_WORKER`` | the machine's name | name of this worker; each running worker needs its own |
+| ``REXRANK_TICK_SECONDS`` | 60 | time between two looks at the queue |
+| ``REXRANK_LEASE_SECONDS`` | 1800 | how long a claim holds without a sign of life |
+| ``REXRANK_CLAIM_BATCH`` | 8, or the number of cores | requests scored at the same time |
+| ``REXRANK_TIME_LIMIT_SECONDS`` | 21600 | time for scoring one request |
+| ``REXRANK_MEMORY_MB`` | 80 % of the machine's | memory for scoring one request |
+| ``REXRANK_RETRY_SECONDS`` | 60 | pause before a second try |
+| ``REXRANK_METRICS`` | all that are built | score keys this host computes, separated by commas |
+| ``REXRANK_PROTOCOLS`` | rexrank,plain | rule books this host offers, the default first |
+"""
+
+import os
+import secrets
+import socket
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from rexrank import environment
+from rexrank.board import names
+from rexrank.errors import RexrankError
+
+MEMORY_SHARE = 0.8
+
+
+class WrongSetting(RexrankError):
+    """A variable of the environment has a value that makes no sense."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings of one worker process.
+
+    Attributes:
+        namespace: Owner of the host's repos.
+        worker: Stable name of this worker.
+        instance: Random at every start.
+        host: Name of the machine.
+        folder: Scratch space of this worker; emptied at every start.
+        tick: Seconds between two looks at the queue.
+        lease: How long a claim holds.
+        claim_batch: Requests scored at the same time.
+        time_limit: Seconds for one request.
+        memory_bytes: Resident memory for one request.
+        retry: Pause before a second try.
+        metrics: Score keys this host computes, None for all that are built.
+        protocols: Rule books this host offers, the default first.
+        heartbeat: Seconds between two signs of life in the status repo.
+    """
+
+    namespace: str
+    worker: str
+    folder: Path
+    host: str = field(default_factory=socket.gethostname)
+    instance: str = field(default_factory=lambda: secrets.token_hex(8))
+    tick: float = 60.0
+    lease: timedelta = timedelta(minutes=30)
+    claim_batch: int = 8
+    time_limit: float = 6 * 3600.0
+    memory_bytes: int = 2**62
+    retry: timedelta = timedelta(minutes=1)
+    metrics: tuple[str, ...] | None = None
+    protocols: tuple[str, ...] = ("rexrank", "plain")
+    heartbeat: float = 300.0
+
+    def __post_init__(self) -> None:
+        if self.tick > self.lease.total_seconds() / 3:
+            raise WrongSetting("REXRANK_LEASE_SECONDS must be at least three times REXRANK_TICK_SECONDS")
+        try:
+            names.slug(self.worker)
+        except ValueError as error:
+            raise WrongSetting(f"REXRANK_WORKER: {error}") from None
+
+
+def from_environment() -> Config:
+    """Read the settings.
+
+    Raises:
+        WrongSetting: A value makes no sense.
+    """
+    worker = os.environ.get("REXRANK_WORKER") or socket.gethostname().replace("--", "-")
+    return Config(
+        namespace=environment.namespace(),
+        worker=worker,
+        folder=environment.home() / "backend" / worker,
+        tick=_positive("REXRANK_TICK_SECONDS", 60.0),
+        lease=timedelta(seconds=_positive("REXRANK_LEASE_SECONDS", 1800.0)),
+        claim_batch=int(_positive("REXRANK_CLAIM_BATCH", min(8, os.cpu_count() or 1), least=1)),
+        time_limit=_positive("REXRANK_TIME_LIMIT_SECONDS", 6 * 3600.0),
+        memory_bytes=int(_positive("REXRANK_MEMORY_MB", _machine_memory() * MEMORY_SHARE / 2**20, least=1)) * 2**20,
+        retry=timedelta(seconds=_positive("REXRANK_RETRY_SECONDS", 60.0)),
+        metrics=_words("REXRANK_METRICS") or None,
+        protocols=_words("REXRANK_PROTOCOLS") or ("rexrank", "plain"),
+    )
+
+
+def _positive(variable: str, default: float, least: float = 0.0) -> float:
+    text = os.environ.get(variable)
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not (value > 0 and value >= least):
+        raise WrongSetting(f"{variable} is not a number above 0: {text!r}")
+    return value
+
+
+def _words(variable: str) -> tuple[str, ...]:
+    return tuple(word for word in os.environ.get(variable, "").replace(" ", "").split(",") if word)
+
+
+def _machine_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,41 @@
+"""What protocols and metrics mean for this host's requests, results and tables."""
+
+from collections.abc import Iterable
+
+from backend.config import Config
+from rexrank.board.host import Host
+from rexrank.board.results import Result, Rules
+from rexrank.board.tables import Ranking, Standard
+from rexrank.metrics import registry
+from rexrank.protocols import load
+from rexrank.protocols.protocol import UnknownProtocol
+
+
+def computed(config: Config) -> list[str]:
+    """Score keys that this host computes: those it declares and that are built."""
+    return [key for key in registry.score_keys() if config.metrics is None or key in config.metrics]
+
+
+def offered(config: Config) -> list[str]:
+    """The host's protocols as ``name@version``, the default first."""
+    return [load(name).id for name in config.protocols]
+
+
+def rules(name: str) -> Rules:
+    """The protocol as results speak of it."""
+    protocol = load(name)
+    preparation = f"{protocol.option(protocol.convention)}.{protocol.text_preparation.version}"
+    return Rules(protocol.name, protocol.version, protocol.convention, preparation, protocol.metrics)
+
+
+def standard(host: Host, results: Iterable[Result]) -> Standard:
+    """What the rows of the tables are measured against; a row of a protocol that is gone has no ranking."""
+    rankings = {}
+    for name, version in {(result.protocol, result.protocol_version) for result in results}:
+        try:
+            protocol = load(f"{name}@{version}")
+        except UnknownProtocol:
+            continue
+        rankings[name, version] = Ranking(protocol.ranking, protocol.metrics)
+    revisions = {benchmark: entry.revision for benchmark, entry in host.benchmarks.items()}
+    return Standard(frozenset(host.metrics), rankings, revisions)

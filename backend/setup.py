@@ -1,0 +1,182 @@
+"""The host's repos and what ``host.json`` says: made at the start, brought up to date at every tick."""
+
+import logging
+
+import yaml
+
+from backend import rules
+from backend.config import Config
+from backend.publishing import Publisher
+from rexrank import __version__
+from rexrank.board import host as hosts
+from rexrank.board.host import Host, HostBenchmark
+from rexrank.board.submission import REFERENCE_FILE
+from rexrank.errors import RexrankError
+from rexrank.hub import Clock, Hub, HubError, converge, patiently
+
+OWN_REPOS = ("requests", "results", "status")
+DESCRIPTION_FILE = "benchmark.yaml"
+CARD = "README.md"
+
+_log = logging.getLogger(__name__)
+
+_RESULTS_CARD = """---
+pretty_name: ReXrank results
+license: cc-by-4.0
+tags: [leaderboard, radiology, report-generation]
+configs:
+- config_name: leaderboard
+  default: true
+  data_files: data/leaderboard.parquet
+- config_name: scores
+  data_files: data/scores.parquet
+- config_name: per_study
+  data_files: per_study/*.parquet
+---
+# Results
+
+Scores of AI-written radiology reports, computed by rexrank. Scores only: no report
+text is in this repo.
+
+| config | one row for each |
+| --- | --- |
+| `leaderboard` | model on the board, with rank and intervals |
+| `scores` | result and metric |
+| `per_study` | study and metric, of public benchmarks |
+
+```python
+from datasets import load_dataset
+
+load_dataset("{repo}", split="train")
+load_dataset("{repo}", "scores", split="train")
+```
+
+`results/` holds one JSON file for each result, from which the tables are rebuilt. `host.json` says which protocols,
+metrics and benchmarks this host offers. A null score was not computed or is undefined; `scores` says why. It never
+stands for 0.
+"""
+_REQUESTS_CARD = """---
+pretty_name: ReXrank requests
+tags: [queue]
+---
+# Requests
+
+The queue: one JSON file for each submission in `requests/`, its state and its history. `names/` records who owns a
+model name, `quarantine/` copies of files that could not be read. Written by rexrank; do not edit by hand.
+"""
+_STATUS_CARD = """---
+pretty_name: ReXrank status
+tags: [queue]
+---
+# Status
+
+One file for each scoring worker in `workers/`: when it last looked at the queue, and how it went.
+"""
+_CARDS = {"requests": _REQUESTS_CARD, "results": _RESULTS_CARD, "status": _STATUS_CARD}
+
+
+def ensure_repos(hub: Hub, config: Config, clock: Clock | None = None) -> Host:
+    """Create the repos for requests, results and status with their cards, ``host.json`` and empty tables.
+
+    Returns:
+        What this host offers.
+
+    Raises:
+        HubError: The token may not write there, or the Hub stayed away.
+    """
+    clock = clock or Clock()
+    for name in OWN_REPOS:
+        repo = hosts.repo(name, config.namespace)
+        patiently(lambda repo=repo: hub.ensure_repo(repo), repo, clock=clock)  # type: ignore[misc]
+        card = _CARDS[name].replace("{repo}", repo).encode()
+        converge(hub, repo, lambda head, r=repo, c=card: _absent_card(hub, r, head, c), "Card", clock=clock)  # type: ignore[misc]
+    host = refresh_host(hub, config, clock)
+    Publisher(hub, hosts.repo("results", config.namespace), __version__, clock).rebuild()
+    return host
+
+
+def refresh_host(hub: Hub, config: Config, clock: Clock | None = None) -> Host:
+    """Bring ``host.json`` up to date with the benchmarks of the namespace.
+
+    Returns:
+        What it says now.
+
+    Raises:
+        HubError: The Hub cannot be read or written.
+    """
+    repo = hosts.repo("results", config.namespace)
+    present: list[Host] = []
+
+    def wanted(head: str) -> dict[str, bytes | None]:
+        held = hub.view(repo, [hosts.PATH], head).files.get(hosts.PATH)
+        before = _earlier(held)
+        host = Host(
+            protocols=rules.offered(config),
+            metrics=rules.computed(config),
+            benchmarks=_benchmarks(hub, config, before),
+        )
+        present[:] = [host]
+        return {} if held == host.to_bytes() else {hosts.PATH: host.to_bytes()}
+
+    converge(hub, repo, wanted, "What this host offers", clock=clock)
+    return present[0]
+
+
+def _absent_card(hub: Hub, repo: str, head: str, card: bytes) -> dict[str, bytes | None]:
+    return {} if CARD in hub.view(repo, [CARD], head).files else {CARD: card}
+
+
+def _earlier(held: bytes | None) -> Host:
+    try:
+        return hosts.parse(held) if held is not None else Host()
+    except RexrankError:
+        return Host()
+
+
+def _benchmarks(hub: Hub, config: Config, before: Host) -> dict[str, HostBenchmark]:
+    found = {}
+    for repo in hub.datasets_of(config.namespace):
+        name = repo.partition("/")[2]
+        if name in OWN_REPOS:
+            continue
+        try:
+            benchmark = _benchmark(hub, repo, before.benchmarks.get(name))
+        except HubError as error:
+            if error.retryable:
+                raise
+            _log.warning("%s is not offered: %s", repo, error)
+            continue
+        if benchmark is not None:
+            found[name] = benchmark
+    return found
+
+
+def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchmark | None:
+    """One benchmark of the namespace, or None for a repo that is none."""
+    head = hub.head(repo)
+    if before is not None and before.revision == head:
+        return before
+    view = hub.view(repo, [DESCRIPTION_FILE], head)
+    if DESCRIPTION_FILE not in view.files:
+        return None
+    try:
+        described = yaml.safe_load(view.files[DESCRIPTION_FILE])
+        return HostBenchmark(
+            tracks=described["tracks"],
+            split=described.get("split", "test"),
+            revision=_data_revision(hub, repo, head, before),
+            licence=described.get("licence"),
+            modality=described.get("modality", "CXR"),
+            public=described.get("references") == "public" and not hub.is_private(repo),
+        )
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError):
+        _log.warning("%s is not offered: its %s cannot be read", repo, DESCRIPTION_FILE)
+        return None
+
+
+def _data_revision(hub: Hub, repo: str, head: str, before: HostBenchmark | None) -> str:
+    """The commit at which the data last changed: a new card alone must not make every row stale."""
+    if before is None:
+        return head
+    data = [hub.list_files(repo, commit, "data/").get(REFERENCE_FILE) for commit in (before.revision, head)]
+    return before.revision if data[0] == data[1] else head

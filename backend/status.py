@@ -1,0 +1,84 @@
+"""How the queue and the workers are, for a person at a terminal."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, get_args
+
+from rexrank.board import host as hosts
+from rexrank.board import requests
+from rexrank.board.requests import Request, RequestError
+from rexrank.hub import Clock, Hub, patiently
+
+FAILURES_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Status:
+    """What the requests and status repos say.
+
+    Attributes:
+        at: When they were read.
+        requests: Every readable request, oldest first.
+        quarantined: Number of files in quarantine.
+        workers: The workers' last signs of life.
+    """
+
+    at: datetime
+    requests: tuple[Request, ...]
+    quarantined: int
+    workers: tuple[dict[str, Any], ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of requests in each state, as shown to users."""
+        found = Counter(request.status for request in self.requests)
+        return {requests.SHOWN[state]: found[state] for state in get_args(requests.Status)}
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        document = {
+            "at": requests.iso(self.at),
+            "requests": self.counts,
+            "quarantined": self.quarantined,
+            "workers": list(self.workers),
+        }
+        return json.dumps(document, indent=2)
+
+    def to_text(self) -> str:
+        """Lines to read."""
+        lines = [", ".join(f"{n} {state}" for state, n in self.counts.items())]
+        if self.quarantined:
+            lines.append(f"{self.quarantined} unreadable request files are in quarantine")
+        for worker in self.workers:
+            age = self.at - datetime.fromisoformat(worker["last_tick_at"])
+            running = f", scoring {len(worker['running'])}" if worker["running"] else ""
+            lines.append(f"worker {worker['worker']}: last seen {age.total_seconds() / 60:.0f} min ago{running}")
+        if not self.workers:
+            lines.append("no worker has ever run")
+        failed = [request for request in self.requests if request.status == "FAILED"]
+        for request in failed[-FAILURES_SHOWN:]:
+            if request.error is not None:
+                lines.append(f"{request.id} {request.model_name}: {request.error.code}: {request.error.message}")
+        return "\n".join(lines)
+
+
+def read(hub: Hub, namespace: str | None = None) -> Status:
+    """Read both repos.
+
+    Raises:
+        HubError: They cannot be read.
+    """
+    queue, signs = hosts.repo("requests", namespace), hosts.repo("status", namespace)
+    view = patiently(lambda: hub.view(queue, [requests.FOLDER]), queue)
+    quarantined = patiently(lambda: hub.list_files(queue, view.commit, requests.QUARANTINE), queue)
+    workers = patiently(lambda: hub.view(signs, ["workers/"]).files, signs)
+    found = []
+    for path, content in sorted(view.files.items()):
+        try:
+            found.append(requests.read(content, path))
+        except RequestError:
+            continue  # Counted as quarantined.
+    seen = tuple(json.loads(content) for _, content in sorted(workers.items()))
+    return Status(Clock().now(), tuple(found), len(quarantined), seen)
