@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--text-preparation",
         metavar="HOW",
-        help="reference, both or none: which texts get 'Findings: ' before them; sections: parse both (default: protocol's)",
+        help="which texts get 'Findings: ' before them (reference, both, none), or sections (default: the protocol's)",
     )
     parser.add_argument("--out", metavar="DIR", help="also write card.json and per_study.parquet into this folder")
     parser.add_argument("--json", action="store_true", help="print the card as JSON, and nothing else, on stdout")

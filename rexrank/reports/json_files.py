@@ -108,41 +108,42 @@ class _Window:
                     continue
                 self._refuse(error)
             else:
-                self.at = end
+                self._advance(end)
                 return value
+
+    def next_line(self) -> int:
+        """Line number of the next thing that is not white space."""
+        self._advance(_skip(self.text, self.at))
+        while self.at == len(self.text) and self._more():
+            self._advance(_skip(self.text, self.at))
+        return self._line
 
     def finish(self) -> None:
         """Refuse anything but white space from the window's position to the end of the file."""
-        while True:
-            self.at = _skip(self.text, self.at)
-            if self.at < len(self.text):
-                what = "one value was expected and another follows; one object a line needs the ending .jsonl"
-                raise self._fault("bad_json", self.at, what)
-            if not self._more():
-                return
-
-    def line_at(self, position: int) -> int:
-        """Line number of a position in the window."""
-        return self._line + self.text.count("\n", 0, position)
+        self.next_line()
+        if self.at < len(self.text):
+            what = "one value was expected and another follows; one object a line needs the ending .jsonl"
+            raise self._fault("bad_json", self.at, what)
 
     def _more(self) -> bool:
         if self._ended or len(self.text) - self.at > self._limit:
             return False
-        self._drop()
+        self.text, self.at = self.text[self.at :], 0
         chunk = self._stream.read(max(_CHUNK, len(self.text)))
         self._ended = not chunk
         self.text += chunk
         return True
 
-    def _drop(self) -> None:
-        line, column = self._place(self.at)
-        self._line, self._column = line, column - 1
-        self.text, self.at = self.text[self.at :], 0
+    def _advance(self, end: int) -> None:
+        line, column = self._place(end)
+        self._line, self._column, self.at = line, column - 1, end
 
     def _place(self, position: int) -> tuple[int, int]:
-        start = self.text.rfind("\n", 0, position)
-        column = position - start if start >= 0 else self._column + position + 1
-        return self.line_at(position), column
+        """Line and column, both from 1, of a position at or after the window's."""
+        newlines = self.text.count("\n", self.at, position)
+        if newlines:
+            return self._line + newlines, position - self.text.rfind("\n", self.at, position)
+        return self._line, self._column + position - self.at + 1
 
     def _refuse(self, error: json.JSONDecodeError) -> NoReturn:
         if not self._ended:
@@ -162,7 +163,7 @@ class _Window:
 
 def _reason(message: str) -> str:
     """The decoder's reason without anything it might quote."""
-    return message.split(":", 1)[0].lower()
+    return message.split(": ", 1)[0].lower()
 
 
 def _skip(text: str, at: int) -> int:
@@ -189,7 +190,7 @@ def _value(text: str, at: int) -> tuple[Any, int]:
         raise json.JSONDecodeError("a number that cannot be read", text, start) from None
 
 
-def _member(text: str, at: int) -> tuple[tuple[str, Any, int, str], int]:
+def _member(text: str, at: int) -> tuple[tuple[str, Any, str], int]:
     start = _skip(text, at)
     if text[start : start + 1] != '"':
         raise json.JSONDecodeError("expected a study id in double quotes", text, start)
@@ -197,14 +198,13 @@ def _member(text: str, at: int) -> tuple[tuple[str, Any, int, str], int]:
     _, at = _expect(text, at, ":")
     value, at = _value(text, at)
     mark, at = _expect(text, at, ",}")
-    return (key, value, start, mark), at
+    return (key, value, mark), at
 
 
-def _item(text: str, at: int) -> tuple[tuple[Any, int, str], int]:
-    start = _skip(text, at)
-    value, at = _value(text, start)
+def _item(text: str, at: int) -> tuple[tuple[Any, str], int]:
+    value, at = _value(text, at)
     mark, at = _expect(text, at, ",]")
-    return (value, start, mark), at
+    return (value, mark), at
 
 
 def _peek(closing: str) -> Callable[[str, int], tuple[bool, int]]:
@@ -254,8 +254,9 @@ def _opening(text: str, at: int) -> tuple[str, int]:
 def _keyed(window: _Window, fields: Fields) -> Iterator[Entry]:
     closed = window.parse(_peek("}"))
     while not closed:
-        key, value, start, mark = window.parse(_member)
-        yield Entry(key, _kept(value, fields), f"line {window.line_at(start)}")
+        line = window.next_line()
+        key, value, mark = window.parse(_member)
+        yield Entry(key, _kept(value, fields), f"line {line}")
         closed = mark == "}"
 
 
@@ -263,7 +264,7 @@ def _listed(window: _Window, fields: Fields, faults: Faults) -> Iterator[Entry]:
     closed = window.parse(_peek("]"))
     number = 0
     while not closed:
-        value, _, mark = window.parse(_item)
+        value, mark = window.parse(_item)
         number += 1
         entry = record_entry(value, f"record {number}", fields, faults)
         if entry:

@@ -89,12 +89,13 @@ def parquet_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults)
     from pyarrow import parquet
 
     try:
-        # Dictionary columns keep a text that is repeated a million times in memory once.
-        file = parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=[_ID, *fields.all])
+        file = parquet.ParquetFile(pyarrow.BufferReader(data))
         _check_columns(file.schema_arrow.names, fields, faults)
         columns = [name for name in [_ID, *fields.all] if name in file.schema_arrow.names]
-        _check_types(file.schema_arrow, [name for name in columns if name not in fields.others], faults)
+        words = _text_columns(file.schema_arrow, columns, fields, faults)
         _check_unpacked(file.metadata, columns, limits, faults)
+        # Read as dictionaries, a text that is repeated a million times is in memory once.
+        file = parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=words)
         start = 1
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
             values = {name: _texts(batch.column(name)) for name in columns}
@@ -116,21 +117,24 @@ def _texts(column: "pyarrow.Array") -> list[Any]:
     return [None if index is None else words[index] for index in column.indices.to_pylist()]
 
 
-def _check_types(schema: "pyarrow.Schema", columns: Sequence[str], faults: Faults) -> None:
+def _text_columns(schema: "pyarrow.Schema", columns: Sequence[str], fields: Fields, faults: Faults) -> list[str]:
+    """Columns that hold text; refuses ids and texts of another type."""
     from pyarrow import types
 
+    found = []
     for name in columns:
         kind = schema.field(name).type
         if types.is_dictionary(kind):
             kind = kind.value_type
         if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-            continue
-        if name == _ID:
+            found.append(name)
+        elif name == _ID:
             message = f'column "study_id" holds {kind}; write it as text, so that leading zeros are kept'
             raise faults.fatal("wrong_type", message, field=_ID)
         # A column of absent sections is written as null or as a float column of NaN.
-        if not (types.is_null(kind) or types.is_floating(kind)):
+        elif name in fields.texts and not (types.is_null(kind) or types.is_floating(kind)):
             raise faults.fatal("wrong_type", f'column "{name}" holds {kind}; text is expected', field=name)
+    return found
 
 
 def _check_unpacked(metadata: Any, columns: Sequence[str], limits: Limits, faults: Faults) -> None:
