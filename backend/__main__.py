@@ -13,10 +13,12 @@ examples:
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 
 from rexrank.environment import prepare_libraries
+from rexrank.processes import follow_parent
 
 DONE, REFUSED, WRONG_USAGE = 0, 1, 2
 
@@ -28,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 done, 1 the Hub or another worker refused, 2 wrong usage.
     """
     prepare_libraries()
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     parser = _parser()
     arguments = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
@@ -67,6 +70,7 @@ def _serve(_arguments: argparse.Namespace) -> int:
     from backend.worker import Worker
     from rexrank.hub import connect
 
+    follow_parent()
     with Worker(connect(), from_environment()) as worker:
         return DONE if scheduler.serve(worker) else REFUSED
 

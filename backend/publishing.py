@@ -14,6 +14,9 @@ from rexrank.errors import RexrankError
 from rexrank.hub import Clock, Hub, converge
 from rexrank.protocols.protocol import UnknownProtocol
 
+# A larger table is sent again unseen; the client drops it when nothing changed.
+TABLE_BYTES = 16 * 2**20
+
 _log = logging.getLogger(__name__)
 
 
@@ -83,11 +86,13 @@ class Publisher:
         host = hosts.parse(view.files[hosts.PATH]) if hosts.PATH in view.files else Host()
         found = _readable(view.files)
         standard = rules.standard(host, found)
-        return {
+        wanted = {
             tables.LEADERBOARD_PATH: tables.to_parquet(tables.leaderboard(found, standard)),
             tables.SCORES_PATH: tables.to_parquet(tables.scores(found, standard)),
             tables.NO_STUDIES_PATH: tables.to_parquet(tables.checked([], tables.PER_STUDY)),
         }
+        present = self._hub.view(self._repo, wanted, head, TABLE_BYTES).files
+        return {path: content for path, content in wanted.items() if present.get(path) != content}
 
     def _held(self, commit: str, folder: str) -> Mapping[str, object]:
         return self._hub.list_files(self._repo, commit, folder)

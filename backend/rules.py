@@ -25,7 +25,14 @@ def rules(name: str) -> Rules:
     """The protocol as results speak of it."""
     protocol = load(name)
     preparation = f"{protocol.option(protocol.convention)}.{protocol.text_preparation.version}"
-    return Rules(protocol.name, protocol.version, protocol.convention, preparation, protocol.metrics)
+    return Rules(
+        name=protocol.name,
+        version=protocol.version,
+        convention=protocol.convention,
+        text_preparation=preparation,
+        metrics=protocol.metrics,
+        directions=protocol.directions,
+    )
 
 
 def standard(host: Host, results: Iterable[Result]) -> Standard:

@@ -3,13 +3,14 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
+from rexrank.board import ranking
 from rexrank.board.requests import CommitId, Declared, Kind, Request, Sha256, Slug, Track, Ulid, Utc
 from rexrank.errors import RexrankError
 
@@ -32,7 +33,7 @@ class MetricResult(_Model):
     value: FiniteFloat | None = None
     status: Literal["ok", "not_available", "not_applicable", "failed"]
     reason: str | None = None
-    direction: Literal["higher", "lower", "unknown"]
+    direction: ranking.Direction
     n: int = 0
     ci_low: FiniteFloat | None = None
     ci_high: FiniteFloat | None = None
@@ -121,6 +122,7 @@ class Rules:
         convention: Convention of its metrics.
         text_preparation: What is done to the texts first, with its version (``reference.1``).
         metrics: Score keys asked for, in the protocol's order.
+        directions: Which values of each are better; also of those that are not built.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Rules:
     convention: Literal["published", "corrected"]
     text_preparation: str
     metrics: tuple[str, ...]
+    directions: Mapping[str, ranking.Direction]
 
 
 @dataclass(frozen=True)
@@ -234,7 +237,7 @@ def build(
         coverage=card.n / texts.n_expected,
         n_empty=texts.n_empty,
         unique_ratio=card.distinct_outputs,
-        metrics={key: _metric(key, card, digits) for key in _keys(rules.metrics, card)},
+        metrics={key: _metric(key, card, rules.directions[key], digits) for key in rules.metrics},
         evaluator=evaluator,
         declared=request.declared,
         organization=request.organization,
@@ -262,16 +265,11 @@ def read(content: bytes) -> Result:
         raise RexrankError(f"not a result file: {faults}") from None
 
 
-def _keys(asked: Sequence[str], card: "ScoreCard") -> list[str]:
-    return list(dict.fromkeys([*asked, *card.summary, *card.unavailable]))
-
-
-def _metric(key: str, card: "ScoreCard", digits: int | None) -> MetricResult:
+def _metric(key: str, card: "ScoreCard", direction: ranking.Direction, digits: int | None) -> MetricResult:
     from rexrank.metrics import registry
 
     known = registry.score_keys().get(key)
     version = registry.metric_of(key).version if known else ""
-    direction = known.direction if known else "unknown"
     counts = card.counts.get(key, {})
     value = _number(card.summary.get(key), digits)
     if value is None:

@@ -194,13 +194,15 @@ class Hub:
         entries = self._entries(repo_id, commit, list(paths))
         small = {path: entry for path, entry in entries.items() if entry.size <= limit_bytes}
         missing = {entry.oid: path for path, entry in small.items() if entry.oid not in self._blobs}
-        fetched = self._fetch_all(repo_id, commit, missing)
-        files = {path: self._content(repo_id, commit, path, entry, fetched) for path, entry in small.items()}
+        fetched = self._fetch_all(repo_id, commit, missing, limit_bytes)
+        files = {
+            path: self._content(repo_id, commit, path, entry, fetched, limit_bytes) for path, entry in small.items()
+        }
         oversize = {path: entry.size for path, entry in entries.items() if path not in small}
         return View(commit, files, oversize)
 
-    def read(self, repo_id: str, path: str, commit: str) -> bytes:
-        """Read one small file at a commit.
+    def read(self, repo_id: str, path: str, commit: str, limit_bytes: int = SMALL_FILE_BYTES) -> bytes:
+        """Read one file of a dataset repo at a commit into memory.
 
         Raises:
             HubError: ``file_missing``, ``file_too_large`` and the usual ones.
@@ -210,8 +212,8 @@ class Hub:
         received = 0
         for piece in self._stream(repo_id, path, commit, subject):
             received += len(piece)
-            if received > SMALL_FILE_BYTES:
-                raise HubError("file_too_large", f"{subject}: larger than {SMALL_FILE_BYTES} bytes")
+            if received > limit_bytes:
+                raise HubError("file_too_large", f"{subject}: larger than {limit_bytes} bytes")
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -311,22 +313,26 @@ class Hub:
             hf_raise_for_status(response)
             yield from response.iter_bytes()
 
-    def _fetch_all(self, repo_id: str, commit: str, paths_by_oid: Mapping[str, str]) -> dict[str, bytes]:
+    def _fetch_all(
+        self, repo_id: str, commit: str, paths_by_oid: Mapping[str, str], limit_bytes: int
+    ) -> dict[str, bytes]:
         """Fetch blobs, a few at a time; returned as well as cached, because the cache may be too small for all."""
         if not paths_by_oid:
             return {}
         with ThreadPoolExecutor(min(READERS, len(paths_by_oid))) as pool:
-            contents = list(pool.map(lambda path: self.read(repo_id, path, commit), paths_by_oid.values()))
+            contents = list(pool.map(lambda path: self.read(repo_id, path, commit, limit_bytes), paths_by_oid.values()))
         fetched = dict(zip(paths_by_oid, contents, strict=True))
         for oid, content in fetched.items():
             self._blobs.put(oid, content)
         return fetched
 
-    def _content(self, repo_id: str, commit: str, path: str, entry: Entry, fetched: Mapping[str, bytes]) -> bytes:
+    def _content(
+        self, repo_id: str, commit: str, path: str, entry: Entry, fetched: Mapping[str, bytes], limit_bytes: int
+    ) -> bytes:
         content = fetched.get(entry.oid)
         if content is None:
             content = self._blobs.get(entry.oid)
-        return self.read(repo_id, path, commit) if content is None else content
+        return self.read(repo_id, path, commit, limit_bytes) if content is None else content
 
 
 class _BlobCache:

@@ -1,0 +1,147 @@
+"""Send predictions to the queue of a Hub, to be scored and shown on its board.
+
+A file is checked here first, with every fault named, and uploaded to a dataset
+repo of yours. A repo on the Hub is taken at its present commit. The token is
+that of HF_TOKEN; beside a running `rexrank up` the local user's is taken.
+
+examples:
+  rexrank submit predictions.csv --benchmark iu-xray --track findings --model-name "Acme CXR 2"
+  rexrank submit acme/predictions --file iu-xray/findings.json --benchmark iu-xray
+  rexrank submit predictions.csv --benchmark iu-xray --wait
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from rexrank import environment
+from rexrank.errors import RexrankError
+
+if TYPE_CHECKING:
+    from rexrank.board.requests import Request
+    from rexrank.hub import Hub
+
+DONE, FAILED = 0, 1
+LOCAL_ACCOUNT = "local.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("source", metavar="FILE|REPO", help="prediction file, or owner/name[@revision] on the Hub")
+    parser.add_argument("--benchmark", required=True, metavar="B", help="what is scored against, for example iu-xray")
+    parser.add_argument("--track", default="findings", choices=("findings", "impression", "report"))
+    parser.add_argument("--model-name", metavar="N", help="name on the board (default: from the file or repo)")
+    parser.add_argument("--file", metavar="PATH_IN_REPO", help="the file inside REPO, where it holds several")
+    parser.add_argument("--protocol", metavar="P", help="rule book, for example rexrank (default: the host's first)")
+    parser.add_argument("--organization", metavar="NAME", help="institution shown on the board")
+    parser.add_argument("--model-url", metavar="URL", help="https link to the model")
+    parser.add_argument("--paper-url", metavar="URL", help="https link to the paper")
+    parser.add_argument("--code-url", metavar="URL", help="https link to the code")
+    parser.add_argument("--license", metavar="L", help="licence of the predictions, for example cc-by-4.0")
+    parser.add_argument("--wait", action="store_true", help="stay until it is scored and print the scores")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Submit, and say what to do next."""
+    _take_local_account()
+    from rexrank.board.requests import SHOWN
+    from rexrank.board.submission import submit
+    from rexrank.hub import connect
+
+    hub = connect()
+    request = submit(
+        hub,
+        arguments.source,
+        arguments.benchmark,
+        arguments.track,
+        arguments.model_name,
+        arguments.file,
+        arguments.protocol,
+        organization=arguments.organization,
+        model_url=arguments.model_url,
+        paper_url=arguments.paper_url,
+        code_url=arguments.code_url,
+        license=arguments.license,
+    )
+    print(f'request {request.id}: "{request.model_name}" is {SHOWN[request.status]}')
+    print(f"file {request.path_in_repo} of {request.repo_id} at {request.revision}")
+    if arguments.wait:
+        return _follow(hub, request)
+    print("it is scored at one of the next ticks: see the board's queue page, or submit with --wait")
+    return DONE
+
+
+def _take_local_account() -> None:
+    """Use the Hub and the user of a running ``rexrank up`` where the environment names no other."""
+    if os.environ.get("HF_ENDPOINT") or os.environ.get("HF_TOKEN"):
+        return
+    kept = environment.home() / LOCAL_ACCOUNT
+    try:
+        account = json.loads(kept.read_text(encoding="utf-8"))
+        chosen = {"HF_ENDPOINT": account["endpoint"], "HF_TOKEN": account["token"]}
+        owner = account.get("namespace")
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError):
+        raise RexrankError(f"{kept} cannot be read; start `rexrank up` again, which writes it") from None
+    os.environ.update(chosen)
+    if owner:
+        os.environ.setdefault("REXRANK_NAMESPACE", owner)
+
+
+def _follow(hub: "Hub", request: "Request") -> int:
+    """Say what happens until the request is done, failed or cancelled."""
+    from rexrank.board.requests import SHOWN
+    from rexrank.board.submission import current
+
+    shown = _state(request)
+    pause = min(environment.tick_seconds(), 10.0)
+    while request.status in ("PENDING", "RUNNING"):
+        time.sleep(pause)
+        request = current(hub, request.id)
+        if _state(request) != shown:
+            shown = _state(request)
+            print(shown, file=sys.stderr)
+    if request.status == "FINISHED":
+        _print_scores(hub, request)
+        return DONE
+    why = f": {request.error.code}: {request.error.message}" if request.error else ""
+    print(f"request {request.id} {SHOWN[request.status]}{why}", file=sys.stderr)
+    return FAILED
+
+
+def _state(request: "Request") -> str:
+    from rexrank.board.requests import SHOWN
+
+    line = f"{SHOWN[request.status]}, attempt {request.attempt} of {request.max_attempts}"
+    if request.status == "PENDING":
+        return SHOWN["PENDING"] if request.attempt == 0 else f"{SHOWN['PENDING']} after attempt {request.attempt}"
+    if request.progress is not None:
+        line += f", {request.progress.stage} {request.progress.items_done}/{request.progress.items_total}"
+    return line
+
+
+def _print_scores(hub: "Hub", request: "Request") -> None:
+    """Print the row: every score with its interval, and why the others are missing."""
+    from rexrank.board import host, results
+    from rexrank.hub import patiently
+    from rexrank.metrics import registry
+
+    place = request.result
+    if place is None:
+        return
+    repo = host.repo("results")
+    content = patiently(lambda: hub.read(repo, place.path, place.results_revision), repo)
+    result = results.read(content)
+    print(f"{result.model_name} on {result.dataset}, {result.section}, {result.protocol}@{result.protocol_version}:")
+    known = registry.score_keys()
+    for key, found in result.metrics.items():
+        digits = known[key].digits if key in known else 3
+        if found.value is None:
+            print(f"  {key:<20} —  {found.reason}")
+            continue
+        interval = f"  [{found.ci_low:.{digits}f}, {found.ci_high:.{digits}f}]" if found.ci_low is not None else ""
+        print(f"  {key:<20} {found.value:.{digits}f}{interval}  {found.signature}")
