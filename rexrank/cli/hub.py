@@ -15,6 +15,7 @@ from pathlib import Path
 from rexrank.environment import home, hub_port
 from rexrank.errors import RexrankError
 from rexrank.localhub import accounts
+from rexrank.processes import follow_parent
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +73,7 @@ def _serve(arguments: argparse.Namespace) -> None:
         from rexrank.localhub.serve import serve
     except ModuleNotFoundError as missing:
         raise RexrankError(f"The Hub needs {missing.name}; install it: pip install 'rexrank[backend]'") from None
+    follow_parent()
     serve(arguments.root, arguments.host, arguments.port, arguments.public_url)
 
 

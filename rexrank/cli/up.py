@@ -27,13 +27,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rexrank import environment
 from rexrank.cli.children import Child, require_free
-from rexrank.errors import RexrankError
+from rexrank.errors import RefusedInput, RexrankError
 from rexrank.files import write_atomically
 
 if TYPE_CHECKING:
     from rexrank.hub import Hub
 
 LOCAL_USER, WORKER_USER = "local", "worker"
+BENCHMARK = "iu-xray"
 PARTS = {
     "uvicorn": "backend",
     "starlette": "backend",
@@ -134,8 +135,9 @@ class _Machine:
 
         root = self.home / "hub"
         for user in (LOCAL_USER, WORKER_USER):
-            accounts.add_user(root, user)
-        accounts.add_organisation(root, environment.namespace(), {LOCAL_USER: "write", WORKER_USER: "admin"})
+            accounts.add_user(root, user, exist_ok=True)
+        members = {LOCAL_USER: "write", WORKER_USER: "admin"}
+        accounts.add_organisation(root, environment.namespace(), members, exist_ok=True)
         return self._account(LOCAL_USER), self._account(WORKER_USER)
 
     def _account(self, user: str) -> _Account:
@@ -143,9 +145,9 @@ class _Machine:
         from rexrank.localhub import accounts
 
         kept = self.home / f"{user}.json"
-        with contextlib.suppress(OSError, ValueError, KeyError):
+        with contextlib.suppress(OSError, ValueError, KeyError, RexrankError):
             token = json.loads(kept.read_text(encoding="utf-8"))["token"]
-            if accounts.user_of_token(self.home / "hub", token) == user:
+            if self._hub(_Account(user, token)).whoami().name == user:
                 self._keep(kept, user, token)
                 return _Account(user, token)
         token = accounts.create_token(self.home / "hub", user, role="write", label="rexrank up")
@@ -172,8 +174,8 @@ class _Machine:
         from rexrank.modules.publish import publish
 
         hub = self._hub(worker)
-        push(hub, iu_xray.load(), f"{environment.namespace()}/iu-xray")
-        publish(hub, self.checkout / "evaluate_modules", environment.namespace())
+        push(hub, iu_xray.load(), f"{environment.namespace()}/{BENCHMARK}")
+        publish(hub, environment.namespace())
 
     def _launch_backend(self, worker: _Account) -> None:
         self._launch(
@@ -205,12 +207,60 @@ class _Machine:
 
     def _score_floors(self, worker: _Account) -> None:
         """Send the blind floors that no earlier start has sent, and say how each ends."""
-        from rexrank.benchmarks.floors import submit_floors
+        from rexrank.board import submission
+        from rexrank.board.requests import SHOWN
 
         hub = self._hub(worker)
-        waiting = submit_floors(hub, benchmark="iu-xray", track="findings")
-        for _ in waiting:
+        waiting = self._submit_floors(hub)
+        while waiting:
             self.require_alive()
+            time.sleep(1)
+            for request in [submission.current(hub, request_id) for request_id in waiting]:
+                if request.status not in ("PENDING", "RUNNING"):
+                    waiting.remove(request.id)
+                    reason = f": {request.error.message}" if request.error else ""
+                    _say(f"{request.model_name}: {SHOWN[request.status]}{reason}")
+
+    def _submit_floors(self, hub: "Hub") -> list[str]:
+        from rexrank.benchmarks import floors, iu_xray, push_floor
+        from rexrank.board.submission import submit
+
+        self._wait_for_the_offer(hub)
+        benchmark = iu_xray.load()
+        waiting = []
+        for floor in floors.build(benchmark, iu_xray.training()):
+            self.require_alive()
+            repo_id = f"{environment.namespace()}/{floor.slug}"
+            push_floor(hub, floor, benchmark, repo_id)
+            try:
+                request = submit(
+                    hub,
+                    repo_id,
+                    BENCHMARK,
+                    track="findings",
+                    model_name=floor.name,
+                    description=floor.description,
+                    kind="baseline",
+                )
+            except RefusedInput as refused:
+                if {problem.code for problem in refused.problems} != {"duplicate_submission"}:
+                    raise
+            else:
+                waiting.append(request.id)
+        return waiting
+
+    def _wait_for_the_offer(self, hub: "Hub") -> None:
+        """Wait until the backend has said on the Hub that it scores the benchmark."""
+        from rexrank.board import host
+
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            self.require_alive()
+            with contextlib.suppress(RexrankError):
+                if BENCHMARK in host.load(hub).benchmarks:
+                    return
+            time.sleep(0.5)
+        raise RexrankError(f"the backend did not offer {BENCHMARK} within {START_SECONDS:.0f} seconds; see its log.")
 
 
 def _take_options(arguments: argparse.Namespace) -> None:
@@ -233,9 +283,12 @@ def _require_checkout() -> Path:
 
 
 def _require_parts() -> None:
-    missing = sorted({extra for module, extra in PARTS.items() if find_spec(module) is None})
+    missing = {module: extra for module, extra in PARTS.items() if find_spec(module) is None}
     if missing:
-        raise RexrankError(f"some packages are missing: run `pip install -e '.[{','.join(missing)}]'`, or `make run`.")
+        extras = ",".join(sorted(set(missing.values())))
+        raise RexrankError(
+            f"{', '.join(missing)} cannot be imported: run `make run`, or `pip install -e '.[{extras}]'` here."
+        )
 
 
 @contextlib.contextmanager
