@@ -18,14 +18,14 @@ import numpy as np
 from rexrank.metrics import compute
 
 _TOLERANCE = 1e-9
-_WORDS = (
+_VOCABULARY = (
     "no the of is are and with in there right left lower upper lobe lung lungs clear heart size normal mild moderate "
     "severe small large effusion pleural pneumothorax opacity opacities consolidation atelectasis edema pulmonary "
-    "vascular congestion mediastinal contours silhouette cardiac enlarged stable unchanged acute focal airspace disease "
-    "fracture rib degenerative changes spine thoracic catheter tube tip line port overlying bilateral basilar "
+    "vascular congestion mediastinal contours silhouette cardiac enlarged stable unchanged acute focal airspace "
+    "disease fracture rib degenerative changes spine thoracic catheter tube tip line port overlying bilateral basilar "
     "hyperinflated calcified granuloma hilar prominent tortuous aorta scarring interstitial nodular density measuring "
     "compared prior evidence suggests likely possible"
-).split()
+)
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,12 @@ class Work:
 def invented_reports(pairs: int, words: int, seed: int) -> tuple[list[str], list[str]]:
     """Predictions and references of about the given number of words; predictions are disturbed references."""
     generator = random.Random(seed)
-    weights = [1 / rank for rank in range(1, len(_WORDS) + 1)]
+    vocabulary = _VOCABULARY.split()
+    weights = [1 / rank for rank in range(1, len(vocabulary) + 1)]
     predictions, references = [], []
     for _ in range(pairs):
-        reference = generator.choices(_WORDS, weights, k=words)
-        kept = [word if generator.random() < 0.6 else generator.choices(_WORDS, weights)[0] for word in reference]
+        reference = generator.choices(vocabulary, weights, k=words)
+        kept = [word if generator.random() < 0.6 else generator.choices(vocabulary, weights)[0] for word in reference]
         cut = generator.randrange(words)
         predictions.append(_sentences(kept[cut:] + kept[:cut]))
         references.append(_sentences(reference))

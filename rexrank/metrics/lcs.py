@@ -42,7 +42,9 @@ def _groups(longer: Integers, shorter: Integers) -> Iterator[Integers]:
     order = order[shorter[order] > 0]
     start = 0
     while start < len(order):
-        cells = np.arange(1, len(order) - start + 1) * longer[order[start:]] ** 2
+        most = int(_CELLS // longer[order[start]] ** 2) + 1
+        sizes = longer[order[start : start + most]] ** 2
+        cells = np.arange(1, len(sizes) + 1) * sizes
         count = max(1, int(np.searchsorted(cells, _CELLS, side="right")))
         yield order[start : start + count]
         start += count

@@ -97,9 +97,8 @@ def _matches(keys: Integers, width: int, base: int, pairs: int) -> Integers:
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))[: len(keys)]
     counts = np.diff(starts, append=len(keys))
     ngrams, sides = np.divmod(keys[starts], width)
-    shared = np.flatnonzero(
-        (sides[:-1] == 0) & (ngrams[1:] == ngrams[:-1])
-    )  # a run of the prediction's, then a reference's
+    # Where a run of the prediction is followed by the same n-gram, that is a reference's.
+    shared = np.flatnonzero((sides[:-1] == 0) & (ngrams[1:] == ngrams[:-1]))
     most = counts[shared + 1]
     for further in range(2, width):
         run = np.minimum(shared + further, len(ngrams) - 1)

@@ -1,0 +1,68 @@
+"""What a call is refused for, and that the message never holds text."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rexrank.errors import RexrankError
+from rexrank.metrics import InvalidCall, compute
+
+SECRET = "confidential wording"
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        ([SECRET, None, 3.5], [SECRET] * 3, "predictions[1]: expected str, got NoneType (2 items affected)"),
+        ([SECRET, float("nan")], [SECRET] * 2, "predictions[1]: expected str, got float (1 item affected)"),
+        ([SECRET], [SECRET.encode()], "references[0]: expected str or list of str, got bytes (1 item affected)"),
+        ([SECRET] * 2, [[SECRET], [SECRET, 7]], "references[1][1]: expected str, got int (1 item affected)"),
+        ([SECRET], [[]], "references[0]: expected at least one reference, got an empty list"),
+        ([[SECRET]], [SECRET], "predictions[0]: expected str, got list (1 item affected)"),
+        (SECRET, [SECRET], "predictions: expected a list with one item a study, got str"),
+        ([SECRET], SECRET, "references: expected a list with one item a study, got str"),
+        ({"a": SECRET}, [SECRET], "predictions: expected a list with one item a study, got dict"),
+        (None, [SECRET], "predictions: expected a list with one item a study, got NoneType"),
+        ([SECRET] * 2, [SECRET], "predictions has 2 items but references has 1; give one reference entry"),
+        ([], [], "predictions and references hold no items"),
+    ],
+)
+def test_bad_texts_are_refused_in_one_sentence(predictions: Any, references: Any, message: str) -> None:
+    with pytest.raises(InvalidCall) as caught:
+        compute("bleu2", predictions, references)
+    assert message in str(caught.value)
+    assert "confidential" not in str(caught.value)
+    assert isinstance(caught.value, RexrankError)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"keys": ["bleu2", "bleu9"]}, "unknown score key 'bleu9'; known are "),
+        ({"keys": []}, "keys: name at least one score key"),
+        ({"convention": "parity"}, "convention: expected published or corrected, got 'parity'"),
+        ({"smoothing": 1}, "unknown option 'smoothing'; these metrics take on_empty_prediction, on_empty_reference"),
+        ({"stemmer": True}, "unknown option 'stemmer'"),
+    ],
+)
+def test_bad_options_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidCall) as caught:
+        compute(**{"keys": ["bleu2"], "predictions": ["a"], "references": ["a"], **arguments})
+    assert message in str(caught.value)
+
+
+def test_any_sequence_of_strings_will_do() -> None:
+    expected = compute("bleu2", ["mild edema", "clear"], ["edema", "clear"])["bleu2"].values.tolist()
+    for kind in (tuple, np.array, iter):
+        assert (
+            compute("bleu2", kind(["mild edema", "clear"]), kind(["edema", "clear"]))["bleu2"].values.tolist()
+            == expected
+        )
+    mixed = compute("bleu2", ["mild edema", "clear"], ["edema", ["clear"]])["bleu2"]
+    assert mixed.values.tolist() == expected
+
+
+def test_a_score_asked_twice_is_given_once_in_the_order_asked() -> None:
+    assert list(compute(["rouge1", "bleu2", "rouge1"], ["a"], ["a"])) == ["rouge1", "bleu2"]
