@@ -65,7 +65,7 @@ def _draw(marks: Sequence[Mark], title: str, direction: Direction, digits: int) 
     )
     better = "further right is better" if direction == "higher" else "further left is better"
     return (
-        f'<figure class="rx-chart" aria-label="{escape(title)} with intervals">'
+        f'<figure class="rx-chart rx-panel" aria-label="{escape(title)} with intervals">'
         f"<figcaption>{escape(title)} <small>dot: score, line: 95 % interval; {better}</small></figcaption>"
         f'<div class="rx-plot"><div class="rx-mark rx-grid" aria-hidden="true"><span></span><span>{lines}</span></div>'
         f"{''.join(_row(mark, start, end, digits) for mark in marks)}"

@@ -137,10 +137,10 @@ class _Parts:
     empty: gr.HTML
     filled: gr.Column
     benchmark: gr.Dropdown
-    track: gr.Radio
+    track: gr.Dropdown
     protocol: gr.Dropdown
     sort: gr.Dropdown
-    order: gr.Radio
+    order: gr.Dropdown
     columns: gr.CheckboxGroup
     heading: gr.HTML
     table: gr.Dataframe
@@ -235,13 +235,15 @@ def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
     empty = gr.HTML(elem_id="lb-empty", visible=False)
     with gr.Column(elem_id="lb-filled") as filled:
         with gr.Row(elem_classes="rx-controls"):
-            benchmark = gr.Dropdown(label="Benchmark", elem_id="lb-benchmark", min_width=150)
-            track = gr.Radio(label="Track", elem_id="lb-track", min_width=200)
-            protocol = gr.Dropdown(label="Protocol", elem_id="lb-protocol", min_width=150)
-        with gr.Row(elem_classes="rx-controls"):
-            sort = gr.Dropdown(label="Sort by", elem_id="lb-sort", min_width=150)
-            order = gr.Radio([BEST, WORST], value=BEST, label="Order", elem_id="lb-order", min_width=200)
-            text = gr.Textbox(label="Search", placeholder="model or organisation", elem_id="lb-search", min_width=150)
+            narrow: dict[str, Any] = {"min_width": 140, "filterable": False}
+            benchmark = gr.Dropdown(label="Benchmark", elem_id="lb-benchmark", **narrow)
+            track = gr.Dropdown(label="Track", elem_id="lb-track", **narrow)
+            protocol = gr.Dropdown(label="Protocol", elem_id="lb-protocol", min_width=190, filterable=False)
+            sort = gr.Dropdown(label="Sort by", elem_id="lb-sort", **narrow)
+            order = gr.Dropdown([BEST, WORST], value=BEST, label="Order", elem_id="lb-order", **narrow)
+            text = gr.Textbox(
+                label="Search", placeholder="Model or team", max_lines=1, elem_id="lb-search", min_width=140
+            )
         heading = gr.HTML(elem_id="lb-heading")
         table = gr.Dataframe(
             interactive=False,
@@ -255,8 +257,7 @@ def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
         with gr.Accordion("Columns", open=False, elem_id="lb-choose"):
             columns = gr.CheckboxGroup(show_label=False, show_select_all=True, container=False, elem_id="lb-columns")
         download = gr.DownloadButton("Download CSV", size="sm", elem_id="lb-download")
-        with gr.Group(elem_id="lb-chart-box"):
-            chart = gr.HTML(elem_id="lb-chart", padding=True)
+        chart = gr.HTML(elem_id="lb-chart")
         detail = gr.HTML(elem_id="lb-detail")
         header = gr.HTML("", js_on_load=_HEADER_CLICKS, elem_id="lb-header-clicks", elem_classes="rx-hidden")
     states = {name: gr.State(value) for name, value in (("model", ""), ("keys", []), ("results", []), ("version", ""))}
@@ -328,10 +329,10 @@ def _values(data: BoardData, page: Page, files: CsvFiles, namespace: str, now: d
         "empty": gr.HTML(first_steps(data, namespace), visible=not data.leaderboard),
         "filled": gr.Column(visible=bool(data.leaderboard)),
         "benchmark": gr.Dropdown(choices=page.benchmarks, value=wish.benchmark),
-        "track": gr.Radio(choices=page.tracks, value=wish.track),
+        "track": gr.Dropdown(choices=page.tracks, value=wish.track),
         "protocol": gr.Dropdown(choices=page.protocols, value=wish.protocol, visible=len(page.protocols) > 1),
         "sort": gr.Dropdown(choices=sorts, value=wish.sort),
-        "order": gr.Radio(value=BEST if wish.best_first else WORST),
+        "order": gr.Dropdown(value=BEST if wish.best_first else WORST),
         "columns": gr.CheckboxGroup(choices=choices, value=[key for key in wish.chosen or () if key in offered]),
         "heading": heading_html(page),
         "table": gr.Dataframe(value=layout.value, datatype=layout.kinds, column_widths=layout.widths),

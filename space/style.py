@@ -4,9 +4,16 @@ from pathlib import Path
 
 from gradio.themes import Default
 from gradio.themes.utils import colors, sizes
+from gradio.themes.utils.fonts import LocalFont
 
 THEME = Default(
-    primary_hue=colors.teal, secondary_hue=colors.teal, neutral_hue=colors.slate, radius_size=sizes.radius_md
+    primary_hue=colors.teal,
+    secondary_hue=colors.teal,
+    neutral_hue=colors.slate,
+    radius_size=sizes.radius_md,
+    # Of the weights that Gradio brings along, these two have all letters; its semi-bold is a fragment.
+    font=[LocalFont("Source Sans Pro", weights=(400, 700)), "ui-sans-serif", "system-ui", "sans-serif"],
+    font_mono=[LocalFont("IBM Plex Mono", weights=(400, 700)), "ui-monospace", "monospace"],
 ).set(
     body_background_fill="#f8fafb",
     body_background_fill_dark="#0e1518",

@@ -149,7 +149,7 @@ def laid_out(
         provisional: Whether the ranks are, because the host does not compute the protocol's first ranking key.
     """
     keys = [BY_RANK, "model_name", *(column.key for column in columns), *plain]
-    rank_heading = "Rank, provisional" if provisional else "Rank"
+    rank_heading = "Rank (provisional)" if provisional else "Rank"
     headings = [rank_heading, "Model", *(column.heading for column in columns), *(PLAIN_COLUMNS[key] for key in plain)]
     tint = [_ACCENT if key == sorted_by else "" for key in keys]
     value = {
@@ -161,7 +161,7 @@ def laid_out(
         },
     }
     kinds: list[Kind] = ["number", "html", *[_SCORE_KIND] * len(columns), *map(_kind, plain)]
-    widths: list[str | int] = ["76px", "236px", *["138px"] * len(columns), *map(_width, plain)]
+    widths: list[str | int] = ["100px", "236px", *["138px"] * len(columns), *map(_width, plain)]
     return Shown(value, kinds, widths, keys, [str(row["result_id"]) for row in rows])
 
 
