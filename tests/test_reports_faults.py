@@ -166,7 +166,9 @@ def test_parquet_faults(tmp_path: Path) -> None:
     assert refused(path)[0].message == "expected text, got null"
     parquet.write_table(pyarrow.table({"study_id": ["a"], "report": [["x"]], "findings": [["y"]]}), path)
     assert refused(path)[0].code == "wrong_type"
-    parquet.write_table(pyarrow.table({"study_id": [f"s{n}" for n in range(5000)], "report": ["x" * 1000] * 5000}), path)
+    parquet.write_table(
+        pyarrow.table({"study_id": [f"s{n}" for n in range(5000)], "report": ["x" * 1000] * 5000}), path
+    )
     assert refused(path, unpacked_bytes=10_000)[-1].code == "file_too_large"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])

@@ -97,7 +97,9 @@ def test_sha256_is_of_bytes_for_files_and_of_content_for_objects(tmp_path: Path)
     assert read_predictions({"a": "x"}).sha256 != read_predictions({"a": "y"}).sha256
 
 
-@pytest.mark.parametrize("absent", ["NaN", "null", '""', '"  "', '"nan"', '"None"', '"NULL"', '"None."', None])
+@pytest.mark.parametrize(
+    "absent", ["NaN", "null", '""', '"  "', '"nan"', '"None"', '"NULL"', '"None."', '"\\u200b"', None]
+)
 def test_absent_sections_never_become_words(tmp_path: Path, absent: str | None) -> None:
     field = "" if absent is None else f'"section_findings": {absent}, '
     path = tmp_path / "references.json"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rexrank.protocols.protocol import Convention, PreparationOption, Protocol, UnknownProtocol
 from rexrank.reports.sections import read_sections
-from rexrank.reports.studies import Study, Track
+from rexrank.reports.studies import Study, Track, is_blank
 
 _HEADER = "Findings: "
 
@@ -131,7 +131,7 @@ def _report(study: Study, option: PreparationOption, plain: bool) -> str | None:
 def _prediction(text: str, track: Track, option: PreparationOption) -> str:
     if option == "sections":
         return _section(text, track)
-    if track == "findings" and option == "both" and text.strip():
+    if track == "findings" and option == "both" and not is_blank(text):
         return _HEADER + text
     return text
 

@@ -13,7 +13,7 @@ from rexrank.reports.json_files import Entry, Fields, RepeatedFields
 from rexrank.reports.problems import Problem
 from rexrank.reports.sections import read_sections
 from rexrank.reports.sources import Role, fetch
-from rexrank.reports.studies import TRACKS, Limits, Predictions, References, Study, Track
+from rexrank.reports.studies import TRACKS, Limits, Predictions, References, Study, Track, is_blank
 
 Source = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any]
 
@@ -240,8 +240,8 @@ class _Reader:
 
 
 def is_absent(text: str) -> bool:
-    """Whether a reference section holds nothing but white space or the word nan, none or null."""
-    return text.strip().rstrip(".").lower() in _ABSENT_WORDS or not text.strip()
+    """Whether a reference section is blank or holds only the word nan, none or null."""
+    return is_blank(text) or text.strip().rstrip(".").lower() in _ABSENT_WORDS
 
 
 def _prediction_field(values: Mapping[str, Any], reader: _Reader) -> str | None:

@@ -143,7 +143,7 @@ def _download(repo: str, revision: str | None, path: str | None, role: Role, lim
 def _explained(label: str, work: Callable[[], T]) -> T:
     """Do ``work``; the Hub's errors become refusals with the intake codes."""
     prepare_libraries()
-    import httpx
+    import httpx2
     from huggingface_hub import errors
 
     try:
@@ -165,7 +165,7 @@ def _explained(label: str, work: Callable[[], T]) -> T:
         raise _refused("hub_unavailable", label, f"the Hub answered with status {status}; try again later") from None
     except errors.HFValidationError:
         raise _refused("repo_not_found", label, "this is not a possible repo name") from None
-    except (httpx.HTTPError, ConnectionError, TimeoutError):
+    except (httpx2.HTTPError, OSError):
         raise _unreachable(label) from None
 
 

@@ -8,6 +8,11 @@ Track = Literal["findings", "impression", "report"]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing is left of a text without white space, zero-width and control characters."""
+    return not any(character.isprintable() and not character.isspace() for character in text)
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a file may hold at most; checked before or while it is parsed.

@@ -1,0 +1,122 @@
+"""``rexrank score`` and ``rexrank validate`` as processes: exit codes and what goes where."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rexrank
+
+SECRET = "Axolotl"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """Predictions and references of two invented studies."""
+    (tmp_path / "p.csv").write_text(f"study_id,report\na,Lungs clear.\nb,{SECRET} sign.\n")
+    records = {"a": {"section_findings": "Lungs clear."}, "b": {"section_findings": "Mass."}}
+    (tmp_path / "r.json").write_text(json.dumps(records))
+    return str(tmp_path / "p.csv"), str(tmp_path / "r.json")
+
+
+def rexrank_command(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "rexrank", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_table_for_people(files: tuple[str, str]) -> None:
+    done = rexrank_command("score", files[0], "--references", files[1])
+    assert done.returncode == 0
+    assert "bleu2 ↑" in done.stdout
+    assert f"green is not computed by rexrank {rexrank.__version__}" in done.stdout
+    assert "bleu2|conv:published|tok:rexrank|prep:findings-ref|v:" in done.stdout
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_json_is_alone_on_stdout(files: tuple[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "card"
+    words = ["--protocol", "plain", "--metrics", "bleu2,rouge", "--json", "--out", str(out)]
+    done = rexrank_command("score", files[0], "--references", files[1], *words)
+    assert done.returncode == 0
+    card = json.loads(done.stdout)
+    assert set(card["summary"]) == {"bleu2", "rouge_l", "rouge1", "rouge2", "rouge_l_f1"}
+    assert rexrank.ScoreCard.load(out).summary == card["summary"]
+    assert rexrank_command("score", files[0], "--references", files[1], "--quiet", "--json").stderr == ""
+
+
+def test_options_reach_the_card(files: tuple[str, str]) -> None:
+    words = ["--convention", "corrected", "--text-preparation", "both", "--protocol", "rexrank@2025-09", "--json"]
+    card = json.loads(rexrank_command("score", files[0], "--references", files[1], *words).stdout)
+    assert (card["convention"], card["protocol_version"]) == ("corrected", "2025-09-05")
+    assert card["text_preparation"] == {"option": "both", "name": "findings-both", "version": 1}
+
+
+@pytest.mark.parametrize("command", ["score", "validate"])
+def test_every_fault_is_on_stderr(command: str, files: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text(f"study_id,report\na,{SECRET}\na,x\n" + "".join(f"e{n},x\n" for n in range(20)))
+    done = rexrank_command(command, files[0], "--references", files[1])
+    assert done.returncode == 1
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 22
+    assert {line.split(": ")[1] for line in lines} == {"duplicate_key", "missing_ids", "extra_ids"}
+    assert SECRET not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--metrics", "blue2"],
+        ["--metrics", ","],
+        ["--protocol", "nothing"],
+        ["--track", "history"],
+        ["--convention", "parity"],
+        ["--text-preparation", "twice"],
+        ["--unknown"],
+    ],
+)
+def test_wrong_usage(files: tuple[str, str], words: list[str]) -> None:
+    done = rexrank_command("score", files[0], "--references", files[1], *words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_computed(files: tuple[str, str]) -> None:
+    done = rexrank_command("score", files[0], "--references", files[1], "--metrics", "green")
+    assert done.returncode == 3
+    assert "green is not computed" in done.stdout
+
+
+def test_a_folder_that_cannot_be_written_costs_no_scores(files: tuple[str, str]) -> None:
+    done = rexrank_command("score", files[0], "--references", files[1], "--out", files[0])
+    assert done.returncode == 1
+    assert "bleu2 ↑" in done.stdout
+    assert "cannot be written" in done.stderr
+
+
+def test_validate(files: tuple[str, str], tmp_path: Path) -> None:
+    done = rexrank_command("validate", files[0], "--references", files[1])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no fault: p.csv covers all 2 studies of the track findings" in done.stdout
+    assert json.loads(rexrank_command("validate", files[0], "--references", files[1], "--json").stdout) == []
+    (tmp_path / "p.csv").write_text("study_id,report\na,x\n")
+    faults = json.loads(rexrank_command("validate", files[0], "--references", files[1], "--json").stdout)
+    assert [(fault["code"], fault["study_id"]) for fault in faults] == [("missing_ids", "b")]
+
+
+@pytest.mark.parametrize("command", ["score", "validate"])
+def test_help_has_examples(command: str) -> None:
+    done = rexrank_command(command, "--help")
+    assert done.returncode == 0
+    assert f"rexrank {command} predictions.csv --references references.json" in done.stdout
+
+
+def test_import_is_lazy() -> None:
+    heavy = ["numpy", "pyarrow", "pydantic", "torch", "transformers", "pandas", "yaml", "huggingface_hub"]
+    program = f"import sys, rexrank; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"

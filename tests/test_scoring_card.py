@@ -1,0 +1,71 @@
+"""The score card's files: whole or absent, and of one run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rexrank
+from rexrank.scoring import UnreadableCard
+
+REFERENCES = {"a": "Lungs clear.", "b": "Quokka-shaped mass.", "c": "Normal."}
+
+
+@pytest.fixture(scope="module")
+def card() -> rexrank.ScoreCard:
+    """A card of three invented studies."""
+    return rexrank.score({"a": "Lungs clear.", "b": "Quokka.", "c": ""}, REFERENCES, protocol="plain", progress=False)
+
+
+def test_saved_and_loaded_cards_are_equal(card: rexrank.ScoreCard, tmp_path: Path) -> None:
+    card.save(tmp_path / "new" / "card")
+    assert sorted(path.name for path in (tmp_path / "new" / "card").iterdir()) == ["card.json", "per_study.parquet"]
+    assert rexrank.ScoreCard.load(tmp_path / "new" / "card") == card
+
+
+def test_card_file_is_strict_json_without_text(card: rexrank.ScoreCard, tmp_path: Path) -> None:
+    card.save(tmp_path)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    content = json.loads((tmp_path / "card.json").read_text(), parse_constant=refuse)
+    assert content["schema_version"] == 1
+    assert content["per_study"]["rows"] == 3
+    assert len(content["inputs"]["predictions"]["sha256"]) == 64
+    for path in tmp_path.iterdir():
+        assert b"Quokka" not in path.read_bytes()
+
+
+def test_per_study_columns(card: rexrank.ScoreCard) -> None:
+    schema = card.per_study.schema
+    assert schema.names == ["study_id", *card.summary]
+    assert {str(schema.field(key).type) for key in card.summary} == {"double"}
+
+
+def test_a_card_with_the_table_of_another_run_is_refused(card: rexrank.ScoreCard, tmp_path: Path) -> None:
+    card.save(tmp_path)
+    other = rexrank.score({"a": "x"}, {"a": "y"}, protocol="plain", progress=False)
+    other.save(tmp_path / "other")
+    (tmp_path / "other" / "per_study.parquet").replace(tmp_path / "per_study.parquet")
+    with pytest.raises(UnreadableCard, match="is not the table of"):
+        rexrank.ScoreCard.load(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema_version": 99}'])
+def test_a_folder_without_a_whole_card_is_refused(card: rexrank.ScoreCard, tmp_path: Path, content: str) -> None:
+    with pytest.raises(UnreadableCard):
+        rexrank.ScoreCard.load(tmp_path)
+    card.save(tmp_path)
+    (tmp_path / "card.json").write_text(content)
+    with pytest.raises(UnreadableCard):
+        rexrank.ScoreCard.load(tmp_path)
+
+
+def test_a_card_that_lacks_a_field_is_refused(card: rexrank.ScoreCard, tmp_path: Path) -> None:
+    card.save(tmp_path)
+    content = json.loads((tmp_path / "card.json").read_text())
+    del content["signatures"]
+    (tmp_path / "card.json").write_text(json.dumps(content))
+    with pytest.raises(UnreadableCard, match="lacks fields"):
+        rexrank.ScoreCard.load(tmp_path)

@@ -1,0 +1,200 @@
+"""Scoring: published values on real files, and what happens where something cannot be computed."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rexrank
+from rexrank.errors import RefusedInput
+from rexrank.metrics import InvalidCall, registry
+from rexrank.metrics.outcome import Outcome
+from rexrank.metrics.pairs import Pairs
+from rexrank.protocols import UnknownProtocol
+
+REFERENCES = {"a": "The lungs are clear.", "b": "Small left effusion.", "c": "No acute process."}
+PREDICTIONS = {"a": "The lungs are clear.", "b": "Small right effusion.", "c": ""}
+
+
+def score(*arguments: Any, **options: Any) -> rexrank.ScoreCard:
+    """A card without a progress bar."""
+    return rexrank.score(*arguments, progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def moerad(shared_data: Path) -> tuple[Path, Path]:
+    """Real predictions and their references."""
+    folder = shared_data / "iu_xray"
+    return folder / "predictions/moerad/preds.csv", folder / "ReXRank_IUXray_test.json"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "preparation"),
+    [
+        ({}, 0.2627, "|prep:findings-ref|"),
+        ({"text_preparation": "both"}, 0.2754, "|prep:findings-both|"),
+        ({"text_preparation": "none"}, 0.270432, "|tok:rexrank|v:"),
+        ({"protocol": "plain"}, 0.270432, "|tok:rexrank|v:"),
+    ],
+)
+def test_text_preparation_moves_the_published_number(
+    moerad: tuple[Path, Path], options: dict[str, str], expected: float, preparation: str
+) -> None:
+    card = score(*moerad, metrics="bleu2", **options)
+    assert card.summary["bleu2"] == pytest.approx(expected, abs=5e-5)
+    low, high = card.intervals["bleu2"]
+    assert low < card.summary["bleu2"] < high
+    assert preparation in card.signatures["bleu2"]
+    assert (card.n, card.counts["bleu2"]["n_empty"]) == (590, 0)
+    assert card.distinct_outputs * 590 == pytest.approx(25)
+
+
+def test_stored_per_study_values(moerad: tuple[Path, Path]) -> None:
+    with moerad[0].with_name("report_scores.csv").open(newline="") as handle:
+        stored = [float(row["bleu_score"]) for row in csv.DictReader(handle)]
+    card = score(*moerad, protocol="plain", metrics=["bleu2"])
+    np.testing.assert_allclose(card.per_study["bleu2"].to_numpy(), stored, rtol=0, atol=1e-12)
+    assert card.per_study["study_id"].to_pylist() == list(json.loads(moerad[1].read_text()))
+
+
+def test_stored_corpus_values(shared_data: Path) -> None:
+    (system,) = (shared_data / "iu_xray/predictions/mrg_rl").glob("qwen*")
+    card = score(system / "test_preds.json", system / "test_refs.json", protocol="plain")
+    stored = json.loads((system / "test_metrics.json").read_text())
+    for key, name in [(f"coco_bleu{n}", f"Bleu_{n}") for n in range(1, 5)] + [("rouge_l", "ROUGE_L")]:
+        assert card.summary[key] == pytest.approx(stored[name], abs=1e-9)
+
+
+def test_card_of_invented_reports() -> None:
+    card = score(PREDICTIONS, REFERENCES, protocol="plain", metrics=["bleu2", "rouge"])
+    assert list(card.summary) == ["bleu2", "rouge_l", "rouge1", "rouge2", "rouge_l_f1"]
+    assert card.per_study["bleu2"].to_pylist()[::2] == [1.0, 0.0]
+    assert card.counts["bleu2"] == {**card.counts["bleu2"], "n": 3, "n_empty": 1, "n_undefined": 0}
+    assert (card.protocol, card.protocol_version, card.track, card.convention) == (
+        "plain",
+        "1",
+        "findings",
+        "published",
+    )
+    assert set(card.packages) >= {"python", "numpy", "pyarrow"}
+    assert card.inputs["predictions"]["source"] == "predictions"
+    assert card.started_at < card.finished_at
+
+
+def test_scores_that_no_module_computes_are_unavailable_with_the_reason() -> None:
+    card = score(PREDICTIONS, REFERENCES)
+    assert list(card.summary) == ["bleu2"]
+    assert card.unavailable["crimson"] == f"crimson is not computed by rexrank {rexrank.__version__}"
+    assert set(card.summary) | set(card.unavailable) == set(rexrank.protocols.load().metrics)
+    assert score(PREDICTIONS, REFERENCES, metrics=["green"]).summary == {}
+
+
+def test_all_is_the_registry() -> None:
+    card = score(PREDICTIONS, REFERENCES, metrics="all")
+    assert set(card.summary) | set(card.unavailable) == set(registry.score_keys())
+
+
+@pytest.mark.parametrize("names", [["blue2"], ["bleu2", "ruge_l"], [], "BLEU-2"])
+def test_unknown_metrics_are_wrong_usage_with_close_names(names: Any) -> None:
+    with pytest.raises(InvalidCall, match=r"did you mean .*(bleu2|rouge_l)|at least one"):
+        score(PREDICTIONS, REFERENCES, metrics=names)
+
+
+def test_other_wrong_names() -> None:
+    with pytest.raises(UnknownProtocol):
+        score(PREDICTIONS, REFERENCES, protocol="rexrank@1999")
+    with pytest.raises(UnknownProtocol):
+        score(PREDICTIONS, REFERENCES, track="history")
+    with pytest.raises(UnknownProtocol):
+        score(PREDICTIONS, REFERENCES, protocol="plain", text_preparation="both")
+    with pytest.raises(InvalidCall):
+        score(PREDICTIONS, REFERENCES, convention="parity")
+
+
+def replace_rouge(monkeypatch: pytest.MonkeyPatch, compute: registry.Compute) -> None:
+    """Put another computation behind the registry's ROUGE keys."""
+    other = registry.Metric("rouge", "1", registry.metrics()["rouge"].keys, compute, source="this test")
+    names, keys, owners = registry._found()
+    replaced = {key: other if metric.name == "rouge" else metric for key, metric in owners.items()}
+    monkeypatch.setattr(registry, "_found", lambda: ({**names, "rouge": other}, keys, replaced))
+
+
+def test_a_failing_metric_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(pairs: Pairs, keys: Any, convention: Any, options: Mapping[str, Any]) -> Any:
+        raise ZeroDivisionError(pairs.predictions[0])
+
+    replace_rouge(monkeypatch, fail)
+    card = score(PREDICTIONS, REFERENCES, protocol="plain", metrics=["rouge_l", "bleu2"])
+    assert list(card.summary) == ["bleu2"]
+    assert "rouge failed with ZeroDivisionError" in card.unavailable["rouge_l"]
+    assert PREDICTIONS["a"] not in json.dumps(card.to_json())
+
+
+@pytest.mark.parametrize("defined", [[], [1]])
+def test_undefined_values_are_null_and_counted(monkeypatch: pytest.MonkeyPatch, defined: list[int]) -> None:
+    def partly(pairs: Pairs, keys: Any, convention: Any, options: Mapping[str, Any]) -> dict[str, Outcome]:
+        values = np.full(len(pairs.predictions), np.nan)
+        values[defined] = 0.25
+        found = np.ones(len(values), dtype=bool)
+        return {key: Outcome(values, {}, found, found) for key in keys}
+
+    replace_rouge(monkeypatch, partly)
+    card = score({"a": "x", "b": "y"}, {"a": "v", "b": "w"}, metrics=["rouge_l"])
+    assert card.per_study["rouge_l"].to_pylist() == [None, 0.25 if defined else None]
+    assert card.counts["rouge_l"]["n_undefined"] == 2 - len(defined)
+    assert card.summary == ({"rouge_l": 0.25} if defined else {})
+    assert card.unavailable == ({} if defined else {"rouge_l": "rouge_l is undefined for all 2 studies"})
+    json.dumps(card.to_json(), allow_nan=False)
+
+
+def test_one_study_has_scores_and_no_interval() -> None:
+    card = score({"a": "Clear."}, {"a": "Clear."}, protocol="plain")
+    assert card.summary["rouge_l"] == 1.0
+    assert card.intervals == {}
+
+
+def test_studies_without_the_section_leave_the_track() -> None:
+    references = {
+        "a": {"section_findings": "Lungs clear.", "section_impression": "Normal."},
+        "b": {"section_findings": None, "section_impression": "Mass."},
+    }
+    card = score({"a": "Lungs clear.", "b": "Mass."}, references)
+    assert (card.n, card.left_out, card.ignored_predictions) == (1, {"no findings": 1}, 1)
+    assert card.per_study["study_id"].to_pylist() == ["a"]
+    with pytest.raises(RefusedInput, match="none of its 1 studies"):
+        score({"b": "Mass."}, {"b": references["b"]})
+
+
+def test_order_of_predictions_does_not_matter() -> None:
+    card = score(PREDICTIONS, REFERENCES)
+    turned = score(dict(reversed(PREDICTIONS.items())), REFERENCES)
+    assert card.per_study.equals(turned.per_study)
+    assert card.inputs["predictions"] == turned.inputs["predictions"]
+
+
+def test_lists_and_several_references() -> None:
+    card = score(["Lungs clear.", "Mass."], [["Heart normal.", "Lungs clear."], "Mass."], protocol=None)
+    assert card.summary["rouge_l"] == 1.0
+    assert card.per_study["study_id"].to_pylist() == ["0", "1"]
+
+
+def test_progress_is_reported_to_a_function() -> None:
+    seen: list[tuple[str, int, int]] = []
+    rexrank.score(
+        PREDICTIONS,
+        REFERENCES,
+        protocol="plain",
+        metrics=["bleu2", "rouge_l"],
+        progress=lambda *step: seen.append(step),
+    )
+    assert seen == [("read", 0, 3), ("bleu", 1, 3), ("rouge", 2, 3), ("rouge", 3, 3)]
+
+
+def test_faults_of_both_inputs_are_raised_together() -> None:
+    with pytest.raises(RefusedInput) as caught:
+        score({"a": 1, "d": "x"}, {"a": "x", "b": "y"})
+    assert [problem.code for problem in caught.value.problems] == ["wrong_type", "missing_ids", "extra_ids"]
