@@ -54,11 +54,6 @@ def validate_yaml(call: Call) -> Response:
     raise HubFault(400, "The metadata of README.md is not valid: " + "; ".join(found), fields=body)
 
 
-def not_provided(_call: Call) -> Response:
-    """A part of the public Hub that this one does not have."""
-    raise HubFault(404, "This Hub does not provide that.")
-
-
 def no_squash(_call: Call) -> Response:
     """Shortening of a branch's history."""
     raise HubFault(501, "This Hub cannot squash the history of a branch yet.")

@@ -62,7 +62,6 @@ ROUTES = [
     route("POST", "/{prefix}{id}.git/info/lfs/objects/batch", api_lfs.batch),
     route("PUT", "/lfs/upload/{ticket}", api_lfs.upload, streams=True),
     route("POST", "/lfs/verify/{ticket}", api_lfs.verify),
-    route("GET POST PUT DELETE PATCH HEAD", "/api/{path}", api_account.not_provided),
     route("GET HEAD", "/{prefix}{id}/resolve/{rev}/{path}", api_files.resolve),
     route("GET HEAD", "/{prefix}{bare}/resolve/{rev}/{path}", api_files.resolve),
     route("GET HEAD", "/", pages.index),

@@ -11,5 +11,5 @@ GIT_ATTRIBUTES = "".join(f"*.{ending} filter=lfs diff=lfs merge=lfs -text\n" for
 
 def is_large(path: str, size: int) -> bool:
     """Whether a file goes to LFS: binary types and everything over 10 MB, but never an empty file."""
-    ending = path.rpartition("/")[2].rpartition(".")[2].lower()
-    return size > 0 and (size > LARGEST_REGULAR_FILE or ending in BINARY_TYPES)
+    _, dot, ending = path.rpartition("/")[2].rpartition(".")
+    return size > 0 and (size > LARGEST_REGULAR_FILE or (bool(dot) and ending.lower() in BINARY_TYPES))

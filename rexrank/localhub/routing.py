@@ -19,7 +19,7 @@ StreamHandler = Callable[[Call], Awaitable[Response]]
 
 _PARTS = {
     "kind": r"(?P<kind>models|datasets|spaces)",
-    "prefix": r"(?:(?P<kind>datasets|spaces)/)?",
+    "prefix": r"(?!api/)(?:(?P<kind>datasets|spaces)/)?",
     "id": r"(?P<ns>[^/]+)/(?P<name>[^/]+)",
     "bare": r"(?P<name>[^/]+)",
     # Typed by hand, a special ref comes with its slashes.
