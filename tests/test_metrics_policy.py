@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from rexrank.metrics import InvalidCall, compute
-from rexrank.metrics.pairs import canonical, is_blank
+from rexrank.metrics.outcome import Outcome
+from rexrank.metrics.pairs import Pairs, canonical, is_blank
+from rexrank.metrics.policy import judge, read_policy
+from rexrank.metrics.registry import ScoreKey
 
 KEYS = ["bleu2", *(f"coco_bleu{order}" for order in range(1, 5)), "rouge_l", "rouge1", "rouge2", "rouge_l_f1"]
 BLANKS = ["", " ", "\n\t ", "\u200b", "\u00a0\ufeff\x00"]
@@ -112,6 +115,18 @@ def test_preparation_stands_before_the_version() -> None:
     assert scores.signature == "bleu2|conv:published|tok:rexrank|prep:findings-ref|v:1"
     with pytest.raises(InvalidCall, match="preparation: expected a name"):
         compute("bleu2", ["a"], ["a"], preparation="two|parts")
+
+
+def test_a_score_without_a_worst_value_is_null_for_a_blank_prediction() -> None:
+    unbounded = ScoreKey(
+        *("x", "X", "higher"), {"published": (None, 1), "corrected": (None, 1)}, "mean", 2, ("any",), ("any",), "."
+    )
+    pairs = Pairs(["", REPORT], [(REPORT,), (REPORT,)])
+    outcome = Outcome(np.array([-3.0, 0.5]), {}, np.array([False, True]), np.array([True, True]))
+    judged = judge(outcome, unbounded, pairs, read_policy("corrected", {}))
+    assert np.isnan(judged.values[0])
+    assert judged.values[1] == 1
+    assert judged.reasons == {0: "empty_prediction"}
 
 
 def test_blank_and_canonical() -> None:

@@ -119,11 +119,11 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy) -
         reasons.update(dict.fromkeys(np.flatnonzero(where).tolist(), reason))
 
     def treat(where: Flags, treatment: Treatment | None, reason: str) -> None:
-        if treatment == "undefined":
+        worst = score_key.worst(policy.convention)
+        if treatment == "undefined" or (treatment == "worst" and worst is None):
             undefine(where, reason)
         elif treatment == "worst":
-            worst = score_key.worst(policy.convention)
-            values[where] = np.nan if worst is None else worst
+            values[where] = worst
 
     visible = ~pairs.blank_predictions & ~pairs.blank_references
     silent = visible & ~outcome.prediction_content & outcome.reference_content
