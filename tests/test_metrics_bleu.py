@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from pycocoevalcap.bleu.bleu import Bleu
@@ -105,6 +105,7 @@ def rexrank_tokens(text: str) -> list[str]:
     return [token for token in text.lower().replace(".", " .").split(" ") if token]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(reports, st.lists(reports, min_size=1, max_size=3)), min_size=1, max_size=6))
 def test_published_bleu2_equals_nltk(studies: list[tuple[str, list[str]]]) -> None:
     predictions, references = [study[0] for study in studies], [study[1] for study in studies]
@@ -122,6 +123,7 @@ def test_published_bleu2_equals_nltk(studies: list[tuple[str, list[str]]]) -> No
     assert scores.aggregate == pytest.approx(float(np.mean(expected)), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(reports, st.lists(reports, min_size=1, max_size=3)), min_size=1, max_size=6))
 def test_published_coco_bleu_equals_pycocoevalcap(studies: list[tuple[str, list[str]]]) -> None:
     predictions, references = [study[0] for study in studies], [study[1] for study in studies]

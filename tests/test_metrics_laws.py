@@ -41,6 +41,7 @@ def values(studies: Studies, convention: str = "corrected") -> dict[str, list[fl
     return {key: [None if math.isnan(value) else value for value in scores[key].values] for key in KEYS}
 
 
+@settings(deadline=None)
 @given(texts.filter(lambda text: not is_blank(text)), texts)
 def test_identity_is_exactly_best(text: str, other: str) -> None:
     studies: Studies = [(text, [canonical(text)]), (f" {text}\n", [other, text])]
@@ -48,6 +49,7 @@ def test_identity_is_exactly_best(text: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("convention", ["published", "corrected"])
+@settings(deadline=None)
 @given(studies=studies_strategy)
 def test_scores_are_finite_or_null_and_in_range(convention: str, studies: Studies) -> None:
     scores = compute(KEYS, [study[0] for study in studies], [study[1] for study in studies], convention)
@@ -65,6 +67,7 @@ def test_scores_are_finite_or_null_and_in_range(convention: str, studies: Studie
 
 
 @pytest.mark.parametrize("convention", ["published", "corrected"])
+@settings(deadline=None, max_examples=40)
 @given(studies=studies_strategy, data=st.data())
 def test_a_study_never_depends_on_its_neighbours_or_their_order(
     convention: str, studies: Studies, data: st.DataObject
@@ -80,6 +83,7 @@ def test_a_study_never_depends_on_its_neighbours_or_their_order(
         assert blanked[key][1::2] == together[key][1::2]
 
 
+@settings(deadline=None)
 @given(studies_strategy)
 def test_duplicates_change_no_study_and_no_corpus_value(studies: Studies) -> None:
     once = compute(KEYS, [study[0] for study in studies], [study[1] for study in studies], "corrected")
@@ -89,6 +93,7 @@ def test_duplicates_change_no_study_and_no_corpus_value(studies: Studies) -> Non
         assert twice[key].aggregate == pytest.approx(once[key].aggregate, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(texts, texts)
 def test_both_sides_are_prepared_alike(prediction: str, reference: str) -> None:
     plain = values([(prediction, [reference])])

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rexrank.metrics.lcs import lcs_lengths
@@ -41,6 +41,7 @@ def lcs_by_table(one: list[str], other: list[str]) -> int:
     return row[-1]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4)), min_size=1, max_size=8))
 def test_clipped_matches_equal_counters(studies: list[tuple[str, list[str]]]) -> None:
     tokens = tokens_of([study[0] for study in studies], [study[1] for study in studies])
@@ -60,6 +61,7 @@ def test_clipped_matches_of_many_pairs_and_a_vocabulary_too_large_for_one_number
     assert np.array_equal(matches, np.tile([40, 39, 38, 37], (3_000, 1)))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=8))
 def test_lcs_equals_the_quadratic_table(studies: list[tuple[str, str]]) -> None:
     tokens = tokens_of([study[0] for study in studies], [[study[1]] for study in studies])

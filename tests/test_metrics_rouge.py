@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from pycocoevalcap.rouge.rouge import Rouge
@@ -85,6 +85,7 @@ def test_stemmer_is_an_option_that_the_signature_shows() -> None:
         compute("rouge1", *texts, stemmer="porter")
 
 
+@settings(deadline=None)
 @given(studies_strategy)
 def test_published_rouge_l_equals_pycocoevalcap(studies: list[tuple[str, list[str]]]) -> None:
     mean, each = Rouge().compute_score(
@@ -96,6 +97,7 @@ def test_published_rouge_l_equals_pycocoevalcap(studies: list[tuple[str, list[st
 
 
 @pytest.mark.parametrize("stemmer", [True, False])
+@settings(deadline=None)
 @given(studies=studies_strategy)
 def test_published_scores_equal_rouge_score(stemmer: bool, studies: list[tuple[str, list[str]]]) -> None:
     scorer = RougeScorer(list(SCORER_KEYS.values()), use_stemmer=stemmer)
@@ -114,6 +116,7 @@ suffixes = st.sampled_from(_SUFFIXES.split())
 stems = st.text("aeiouyybcdlmstzwx7", max_size=6)
 
 
+@settings(deadline=None)
 @given(stems, st.lists(suffixes, max_size=3).map("".join))
 def test_stems_equal_nltk(start: str, end: str) -> None:
     assert stem(start + end) == PorterStemmer().stem(start + end)

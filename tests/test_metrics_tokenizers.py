@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rexrank.metrics.tokenizers import (
@@ -76,11 +76,13 @@ def test_drop_headers_leaves_words_apart() -> None:
 GENERAL = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:[-'’]\w+)*|[^\w\s]")
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(max_codepoint=126, exclude_categories=["Cc"])))
 def test_ascii_tokens_follow_the_general_pattern(text: str) -> None:
     assert unicode_tokens(text) == GENERAL.findall(drop_headers(text).lower())
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_ascii_neighbours_do_not_change_how_a_text_is_split(text: str) -> None:
     # A text of another script goes through the general pattern; its ASCII part must come out the same.
