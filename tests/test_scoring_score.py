@@ -191,7 +191,17 @@ def test_progress_is_reported_to_a_function() -> None:
         metrics=["bleu2", "rouge_l"],
         progress=lambda *step: seen.append(step),
     )
-    assert seen == [("read", 0, 3), ("bleu", 1, 3), ("rouge", 2, 3), ("rouge", 3, 3)]
+    stages = ["read", "bleu", "interval of bleu2", "rouge", "interval of rouge_l"]
+    assert seen == [(stage, done, 5) for done, stage in enumerate(stages)] + [(stages[-1], 5, 5)]
+
+
+def test_a_progress_function_can_stop_the_run() -> None:
+    def stop(stage: str, done: int, total: int) -> None:
+        if done:
+            raise InterruptedError(stage)
+
+    with pytest.raises(InterruptedError):
+        rexrank.score(PREDICTIONS, REFERENCES, progress=stop)
 
 
 def test_faults_of_both_inputs_are_raised_together() -> None:

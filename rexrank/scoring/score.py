@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rexrank import __version__
 from rexrank.errors import RefusedInput, RexrankError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 Progress = Callable[[str, int, int], None]
+T = TypeVar("T")
 CONFIDENCE, RESAMPLES, SEED = 0.95, 10_000, 0
 _PACKAGES = ("numpy", "pyarrow", "pydantic")
 _log = logging.getLogger(__name__)
@@ -80,15 +82,15 @@ def score(
     if track not in rules.tracks:
         raise UnknownProtocol(f'{rules.id} has no track "{track}"; it has {", ".join(rules.tracks)}')
     work = plan(metrics, rules)
-    with _reporting(progress, total=1 + len(work.groups)) as step:
+    # Intervals take as long as scores, so each is a step of its own.
+    with _reporting(progress, total=1 + len(work.groups) + len(work.keys)) as step:
         step("read")
         left, right = read_pair(predictions, references, track, limits)
         prepared = prepare(rules, track, right.studies, left.texts, chosen, text_preparation)
         _refuse_nothing(prepared, right, track)
         results = _Results(dict(work.unavailable))
         for name, keys in work.groups.items():
-            step(name)
-            results.add(name, keys, prepared, chosen)
+            results.add(name, keys, prepared, chosen, step)
     return _card(started, rules, chosen, track, work, prepared, results, (left, right), device)
 
 
@@ -101,31 +103,40 @@ class _Results:
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def add(self, name: str, keys: list[str], prepared: Prepared, convention: Convention) -> None:
+    def add(
+        self, name: str, keys: list[str], prepared: Prepared, convention: Convention, step: Callable[[str], None]
+    ) -> None:
         """Run one metric; a failure costs that metric alone."""
         start = time.perf_counter()
+        step(name)
+        texts = prepared.predictions, prepared.references
+        scores = self._attempt(name, keys, lambda: compute(keys, *texts, convention, preparation=prepared.name))
+        for key, one in (scores or {}).items():
+            step(f"interval of {key}")
+            ends = self._attempt(name, [key], partial(_interval, one))
+            if key not in self.unavailable:
+                self._keep(key, one, ends)
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def _attempt(self, name: str, keys: list[str], work: Callable[[], T]) -> T | None:
+        """Do ``work``, or note why its keys are unavailable."""
         try:
-            scores = compute(keys, prepared.predictions, prepared.references, convention, preparation=prepared.name)
-            intervals = {key: _interval(one) for key, one in scores.items()}
+            return work()
         except RexrankError as error:
-            self.unavailable.update(dict.fromkeys(keys, f"{name}: {error}"))
+            reason = f"{name}: {error}"
         except Exception as error:
             # Only the type: another library's message may quote a report.
             _log.warning("metric %s failed with %s", name, type(error).__name__)
             reason = f"{name} failed with {type(error).__name__}; please report this with the version of rexrank"
-            self.unavailable.update(dict.fromkeys(keys, reason))
-        else:
-            self._keep(scores, intervals)
-        self.seconds[name] = round(time.perf_counter() - start, 3)
+        self.unavailable.update(dict.fromkeys(keys, reason))
+        return None
 
-    def _keep(self, scores: Mapping[str, KeyScores], intervals: Mapping[str, tuple[float, float] | None]) -> None:
-        for key, one in scores.items():
-            if finite(one.aggregate) is None:
-                self.unavailable[key] = f"{key} is undefined for all {len(one.values):,} studies"
-            self.scores[key] = one
-            ends = intervals[key]
-            if ends is not None:
-                self.intervals[key] = (float(ends[0]), float(ends[1]))
+    def _keep(self, key: str, scores: KeyScores, ends: tuple[float, float] | None) -> None:
+        if finite(scores.aggregate) is None:
+            self.unavailable[key] = f"{key} is undefined for all {len(scores.values):,} studies"
+        self.scores[key] = scores
+        if ends is not None:
+            self.intervals[key] = (float(ends[0]), float(ends[1]))
 
 
 def _interval(scores: KeyScores) -> tuple[float, float] | None:
