@@ -78,6 +78,8 @@ def _json_value(value: object) -> object:
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, int) and abs(value) >= 2**63:
+        raise CardError("the metadata holds a number of more than 63 bits")
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
