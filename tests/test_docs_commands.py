@@ -1,0 +1,155 @@
+"""Every command and every piece of Python in README and docs/ runs as it stands there."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from test_end_to_end import free_port, write_predictions
+
+from rexrank.benchmarks import iu_xray
+from rexrank.localhub import accounts, running
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(?P<language>sh|python)\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
+
+# Commands that stay until stopped; they are started, must answer, and must end cleanly on Ctrl-C.
+SERVERS = ("rexrank up", "rexrank hub serve", "python -m backend serve", "python app.py")
+# `make test` is what runs this file; `make run` calls `rexrank up`, and its recipe is checked without installing anew.
+BY_MAKE = {"make run": ["make", "--dry-run", "run"], "make test": ["make", "--dry-run", "test"]}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A folder with what the pages take for granted: the checkout, a Hub with a host on it, and a submission."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, words: list[str]) -> None:
+        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{shlex.join(words)} exited {done.returncode}: {done.stderr[-2000:]}"
+
+    def serve(self, words: list[str]) -> None:
+        ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
+        # `rexrank up` brings its own Hub; it must not meet the accounts of this one.
+        own = {"REXRANK_HOME": str(self.folder / "another-home")} if words[-1] == "up" else {}
+        printed = self.folder / "printed.txt"
+        with printed.open("wb") as output:
+            process = subprocess.Popen(
+                words, cwd=self.folder, env={**self.environment, **ports, **own}, stdout=output, stderr=output
+            )
+        try:
+            deadline = time.monotonic() + 120
+            while b"http://127.0.0.1:" not in printed.read_bytes() and "backend" not in words:
+                assert process.poll() is None, printed.read_text()
+                assert time.monotonic() < deadline, printed.read_text()
+                time.sleep(0.2)
+            time.sleep(3)
+            assert process.poll() is None, printed.read_text()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0, printed.read_text()
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    folder = tmp_path_factory.mktemp("desk")
+    for name in ("examples", "evaluate_modules", "backend", "space", "app.py", "Makefile", "pyproject.toml"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "constraints.txt").symlink_to(ROOT / "constraints.txt")
+    studies = [study.study_id for study in iu_xray.load().studies]
+    write_predictions(folder / "predictions.csv", dict.fromkeys(studies, "The lungs are clear."))
+    with running(tmp_path_factory.mktemp("hub")) as hub:
+        accounts.add_user(hub.root, "local")
+        accounts.add_organisation(hub.root, "rexrank", {"local": "admin"})
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REXRANK_"))},
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HF_ENDPOINT": hub.url,
+            "HF_TOKEN": accounts.create_token(hub.root, "local", role="write"),
+            "HF_HOME": str(folder / "hf"),
+            "HF_HUB_DISABLE_XET": "1",
+            "REXRANK_HOME": str(folder / "home"),
+            "REXRANK_TICK_SECONDS": "1",
+            "NO_PROXY": "127.0.0.1,localhost",
+        }
+        desk = Desk(folder, environment)
+        desk.run(["rexrank", "benchmark", "push", "iu-xray"])
+        desk.run(["python", "-m", "backend", "once"])
+        _add_own_submission(desk)
+        yield desk
+
+
+def _add_own_submission(desk: Desk) -> None:
+    """The repo that docs/submit.md submits by its name, and one result, without which no table loads as a dataset."""
+    (desk.folder / "findings.csv").write_text((desk.folder / "predictions.csv").read_text().replace("clear", "normal"))
+    desk.run(["hf", "upload", "local/my-model", "findings.csv", "--repo-type", "dataset"])
+    desk.run(["rexrank", "submit", "findings.csv", "--benchmark", "iu-xray", "--track", "findings"])
+    desk.run(["python", "-m", "backend", "once"])
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [found["body"] for found in BLOCK.finditer(text) if found["language"] == language]
+
+
+def commands(page: str) -> list[list[str]]:
+    lines = [line for body in blocks(page, "sh") for line in body.splitlines() if line.strip()]
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+def test_the_pages_hold_commands() -> None:
+    assert sum(len(commands(page)) for page in PAGES) > 15
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_run(page: str, desk: Desk) -> None:
+    for words in commands(page):
+        line = shlex.join(words)
+        if line in BY_MAKE:
+            desk.run(BY_MAKE[line])
+        elif line.startswith(SERVERS):
+            desk.serve(words)
+        else:
+            desk.run(words)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_runs(page: str, desk: Desk) -> None:
+    for body in blocks(page, "python"):
+        desk.run(["python", "-c", body])
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "examples/README.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        if not target.startswith("http"):
+            assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_the_table_of_metrics_is_that_of_the_registry() -> None:
+    from rexrank.metrics import score_keys
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
+    listed = {key: row for row in rows for key in re.findall(r"`(\w+)`", row[1])}
+    for order in (2, 3):
+        listed[f"coco_bleu{order}"] = listed["coco_bleu1"]
+    assert set(listed) == set(score_keys())
+    for key, row in listed.items():
+        assert row[3].strip() == score_keys()[key].direction
+        low, high = score_keys()[key].range("published")
+        assert row[4].strip() == f"{low:g} to {high:g}"
