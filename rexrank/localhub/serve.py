@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -85,7 +85,8 @@ def serve(root: str | Path, host: str = "127.0.0.1", port: int = 7861, public_ur
     print(f"rexrank hub: {public_url or f'http://{shown}:{listener.getsockname()[1]}'}  store: {folder}", flush=True)
     if not is_loopback(host):
         print("rexrank hub: other machines can reach this address; put a server with TLS in front of it.", flush=True)
-    with closing(listener):
+    # Ctrl-C is how a server ends; uvicorn raises it again once all is closed.
+    with closing(listener), suppress(KeyboardInterrupt):
         uvicorn.Server(_config(app)).run(sockets=[listener])
 
 
