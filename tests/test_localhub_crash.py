@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 from huggingface_hub import CommitOperationAdd, HfApi
+from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import get_session
 
 from rexrank.localhub import accounts, running
@@ -28,13 +30,17 @@ KILLS = 6
 class Server:
     """The Hub as a process that can be killed and started again."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, largest_file: int | None = None) -> None:
         self.root = root
+        self.largest_file = largest_file
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "rexrank", "hub", "serve", "--root", str(self.root), "--port", "0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        if self.largest_file is not None:
+            # Stands in for a full disk: the kernel refuses to let a file grow further.
+            resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (self.largest_file, self.largest_file))
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().split()[2]
 
@@ -172,3 +178,20 @@ def test_requests_that_break_off_leave_nothing(tmp_path: Path) -> None:
         assert api.repo_info("ana/r", repo_type="dataset").sha == head
         assert not (tmp_path / "blobs" / item["oid"][:2] / item["oid"][2:]).exists()
         check_store(tmp_path)
+
+
+def test_a_full_disk_refuses_a_write_and_keeps_the_rest(tmp_path: Path) -> None:
+    accounts.add_user(tmp_path, "ana")
+    server = Server(tmp_path, largest_file=3_000_000)
+    try:
+        api = HfApi(server.url, token=accounts.create_token(tmp_path, "ana"))
+        api.create_repo("ana/r", repo_type="dataset")
+        operation = CommitOperationAdd("x.txt", b"x" * 4_000_000)
+        with pytest.raises(HfHubHTTPError) as raised:
+            api.create_commit("ana/r", [operation], commit_message="c", repo_type="dataset")
+        assert raised.value.response.status_code == 507
+        assert not any((tmp_path / "incoming").iterdir())
+        api.upload_file(path_or_fileobj=b"small", path_in_repo="y", repo_id="ana/r", repo_type="dataset")
+        assert api.list_repo_files("ana/r", repo_type="dataset") == [".gitattributes", "y"]
+    finally:
+        server.kill()

@@ -79,7 +79,7 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 def _add_user(arguments: argparse.Namespace) -> None:
     accounts.add_user(arguments.root, arguments.name)
-    print(f"added user {arguments.name}")
+    print(f"added user {arguments.name}; next: rexrank hub token create {arguments.name} --role write")
 
 
 def _add_organisation(arguments: argparse.Namespace) -> None:

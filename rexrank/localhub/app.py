@@ -1,5 +1,6 @@
 """The Hub's HTTP interface as a Starlette application."""
 
+import errno
 import logging
 import sqlite3
 from collections.abc import AsyncIterator, Collection
@@ -18,6 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 from rexrank.localhub import api_account, api_commit, api_files, api_lfs, api_refs, api_repos, pages
 from rexrank.localhub.accounts import ANONYMOUS, Caller, authenticate
 from rexrank.localhub.calls import Call, error_answer
+from rexrank.localhub.database import StoreBusy
 from rexrank.localhub.errors import HubFault, unknown_token
 from rexrank.localhub.faults import FaultHook, FaultMiddleware, raw_path
 from rexrank.localhub.hub import Clock, LocalHub
@@ -28,6 +30,10 @@ log = logging.getLogger(__name__)
 
 # Unread rest of a refused request: reading a little of it lets the client see the answer instead of a reset.
 _DRAINED_BYTES = 8 * 2**20
+
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_STORE_FULL = (sqlite3.SQLITE_FULL,)
+_STORE_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 ROUTES = [
     route("GET", "/healthz", api_account.health),
@@ -123,13 +129,9 @@ class Gateway:
             if fault.status != 408:
                 await _drain(request)
             response = error_answer(fault)
-        except sqlite3.OperationalError:
-            log.exception("the store did not answer")
-            busy = HubFault(503, "The Hub is busy; try again.", headers={"Retry-After": "1"})
-            response = error_answer(busy)
-        except Exception:
+        except Exception as error:
             log.exception("a request failed")
-            response = error_answer(HubFault(500, "The Hub failed; its log says why."))
+            response = error_answer(_failure(error))
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         await response(scope, receive, send)
 
@@ -181,6 +183,16 @@ class Gateway:
         if caller is None:
             raise unknown_token()
         return caller
+
+
+def _failure(error: Exception) -> HubFault:
+    """The answer to a request that failed through no fault of its sender."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code in _STORE_FULL or (isinstance(error, OSError) and error.errno in _DISK_FULL):
+        return HubFault(507, "The disk of the Hub is full; nothing was changed.")
+    if code in _STORE_BUSY or isinstance(error, StoreBusy):
+        return HubFault(503, "The Hub is busy; try again.", headers={"Retry-After": "1"})
+    return HubFault(500, "The Hub failed; its log says why.")
 
 
 async def _read_body(request: Request, limit: int) -> bytes:

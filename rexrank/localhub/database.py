@@ -61,6 +61,10 @@ CREATE TABLE IF NOT EXISTS audit (
 """
 
 
+class StoreBusy(RexrankError):
+    """The records could not be written in time."""
+
+
 class Database:
     """A pool of connections to one SQLite file in WAL mode with full syncs.
 
@@ -114,10 +118,11 @@ class Database:
         """Lend a connection inside one transaction: everything lands, or nothing where the block raises.
 
         Raises:
-            sqlite3.OperationalError: Another process held the write lock for ``BUSY_SECONDS``.
+            StoreBusy: Other threads held the write lock for ``BUSY_SECONDS``.
+            sqlite3.OperationalError: Another process did, or the disk is full.
         """
         if not self._write_lock.acquire(timeout=BUSY_SECONDS):
-            raise sqlite3.OperationalError("database is locked")
+            raise StoreBusy(f"{self.path} was locked by other writers for {BUSY_SECONDS:.0f} seconds.")
         try:
             with self.reading() as connection:
                 connection.execute("BEGIN IMMEDIATE")
