@@ -5,6 +5,7 @@ import hashlib
 import http.client
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -415,6 +416,18 @@ def test_upload_permissions_cannot_be_forged_or_stretched(wire: Wire, repo: str)
         assert refusal(httpx2.put(f"{base}/{forged}", content=content, trust_env=False)) == (403, None)
 
 
+def test_upload_permissions_end(tmp_path: Path) -> None:
+    now = datetime(2026, 1, 31, tzinfo=UTC)
+    with running(tmp_path, clock=lambda: now, limits=Limits(ticket_seconds=60)) as hub:
+        accounts.add_user(hub.root, "ana")
+        wire = Wire(hub.url, accounts.create_token(hub.root, "ana"))
+        assert wire.create("r").status_code == 200
+        assert wire.http.get("/api/datasets/ana/r").json()["createdAt"] == "2026-01-31T00:00:00.000Z"
+        href = large(wire, "ana/r", b"some bytes")["actions"]["upload"]["href"]
+        now += timedelta(seconds=61)
+        assert refusal(httpx2.put(href, content=b"some bytes", trust_env=False)) == (403, None)
+
+
 def test_a_hash_alone_opens_nobody_elses_file(wire: Wire, repo: str, hub_server: HubServer) -> None:
     content = b"confidential"
     assert wire.http.put(f"/api/datasets/{repo}/settings", json={"private": True}).status_code == 200
@@ -487,6 +500,7 @@ def test_public_address_is_used_in_links(tmp_path: Path) -> None:
 
 def test_other_host_names_are_refused_on_loopback(wire: Wire) -> None:
     assert refusal(wire.http.get("/healthz", headers={"Host": "rebound.example"})) == (421, None)
+    assert refusal(wire.http.get("/healthz", headers={"Host": "["})) == (400, None)
     assert wire.http.get("/healthz", headers={"Host": "localhost:1"}).status_code == 200
 
 

@@ -20,7 +20,7 @@ from rexrank.localhub import api_account, api_commit, api_files, api_lfs, api_re
 from rexrank.localhub.accounts import ANONYMOUS, Caller, authenticate
 from rexrank.localhub.calls import Call, error_answer
 from rexrank.localhub.database import StoreBusy
-from rexrank.localhub.errors import HubFault, unknown_token
+from rexrank.localhub.errors import HubFault, bad_request, unknown_token
 from rexrank.localhub.faults import FaultHook, FaultMiddleware, raw_path
 from rexrank.localhub.hub import Clock, LocalHub
 from rexrank.localhub.limits import Limits
@@ -148,8 +148,7 @@ class Gateway:
         return receive_in_time
 
     async def _respond(self, request: Request) -> Response:
-        if self._hosts is not None and (request.url.hostname or "").lower() not in self._hosts:
-            raise HubFault(421, "This Hub does not answer under that host name; serve it with --public-url.")
+        self._check_host(request)
         found, groups = match(ROUTES, request.method, raw_path(request.scope))
         caller = await anyio.to_thread.run_sync(self._sign_in, request)
         call = Call(self._hub, request, caller, groups)
@@ -157,6 +156,14 @@ class Gateway:
             return await self._streamed(found, call)
         body = await _read_body(request, self._hub.limits.json_bytes)
         return await anyio.to_thread.run_sync(self._called, found, Call(self._hub, request, caller, groups, body))
+
+    def _check_host(self, request: Request) -> None:
+        try:
+            host = (request.url.hostname or "").lower()
+        except ValueError:
+            raise bad_request("The Host header is not a host name.") from None
+        if self._hosts is not None and host not in self._hosts:
+            raise HubFault(421, "This Hub does not answer under that host name; serve it with --public-url.")
 
     @staticmethod
     async def _streamed(found: Route, call: Call) -> Response:

@@ -11,12 +11,16 @@ from rexrank.localhub.history import History, NewCommit
 from rexrank.localhub.names import URL_PREFIXES
 from rexrank.localhub.trees import Entry
 
-Gated = str  # "", "auto" or "manual"
-
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """One repository; ``number`` is its key in the database and survives a move."""
+    """One repository.
+
+    Attributes:
+        number: Its key in the database, which survives a move.
+        gated: Who may read the files: everybody (empty), or those let in (``auto`` or ``manual``).
+        sdk: What runs a Space; None for other types.
+    """
 
     number: int
     id: str
@@ -24,7 +28,7 @@ class Repo:
     namespace: str
     name: str
     private: bool
-    gated: Gated
+    gated: str
     sdk: str | None
     created_at: str
     updated_at: str
@@ -131,7 +135,7 @@ class Repositories:
             )
             _audit(connection, at, user, "move", repo, f"to {namespace}/{name}")
 
-    def change_settings(self, repo: Repo, private: bool | None, gated: Gated | None, user: str, at: str) -> None:
+    def change_settings(self, repo: Repo, private: bool | None, gated: str | None, user: str, at: str) -> None:
         """Change who may see a repository and its files; None keeps what is set."""
         with self._database.writing() as connection:
             if private is not None:

@@ -27,7 +27,6 @@ _PARTS = {
     "path": r"(?P<path>.*)",
     "ref": r"(?P<ref>[^/]+)",
     "ticket": r"(?P<ticket>[^/]+)",
-    "number": r"(?P<number>[0-9]+)",
 }
 
 
