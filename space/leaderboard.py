@@ -24,12 +24,13 @@ from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, laid_out, to_c
 
 BEST, WORST = "Best first", "Worst first"
 # A click on a column's head sorts by it on the server, a second one turns the order round. The table's own sorting
-# takes missing values for 0, so it is switched off.
+# takes missing values for 0, so it is switched off. The table keeps clicks to itself,
+# so they are caught on their way in.
 _HEADER_CLICKS = """
 document.addEventListener("click", event => {
   const head = event.target.closest && event.target.closest("#lb [data-heading]");
   if (head) trigger("click", {column: Number(head.dataset.heading)});
-});
+}, true);
 """
 _TO_DETAIL = "() => document.getElementById('lb-detail').scrollIntoView({behavior: 'smooth', block: 'nearest'})"
 
@@ -191,14 +192,14 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
         # Another track has other columns, so their choice starts afresh.
         return render(replace(_wish(*values), sort="", chosen=None, model=""))
 
-    def header_clicked(keys: Sequence[str], *values: Any, event: gr.EventData) -> list[Any]:
+    def header_clicked(event: gr.EventData, keys: Sequence[str], *values: Any) -> list[Any]:
         wish, position = _wish(*values), event._data.get("column")
         if not isinstance(position, int) or not 0 <= position < len(keys):
             return [gr.skip()] * len(parts.all())
         key = keys[position]
         return render(replace(wish, sort=key, best_first=key != wish.sort or not wish.best_first))
 
-    def row_clicked(results: Sequence[str], *values: Any, event: gr.SelectData) -> tuple[str, str]:
+    def row_clicked(event: gr.SelectData, results: Sequence[str], *values: Any) -> tuple[str, str]:
         data, position = store.data, event.index[0]
         result_id = results[position] if 0 <= position < len(results) else ""
         return result_id, opened_detail(arrange_page(data, replace(_wish(*values), model=result_id)), data)
@@ -217,7 +218,8 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
     arrangers: tuple[Any, ...] = (parts.sort, parts.order, parts.columns)
     for arranger in arrangers:
         arranger.input(changed, wish_inputs, parts.all(), **private)
-    text.input(changed, wish_inputs, parts.all(), trigger_mode="always_last", **private)
+    # Not "input": for pasted text that event carries the value of before.
+    text.change(changed, wish_inputs, parts.all(), trigger_mode="always_last", **private)
     header.click(header_clicked, [parts.keys, *wish_inputs], parts.all(), **private)
     parts.table.select(row_clicked, [parts.results, *wish_inputs], [parts.model, parts.detail], **private).then(
         None, None, None, js=_TO_DETAIL, api_visibility="private"
@@ -259,7 +261,7 @@ def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
         download = gr.DownloadButton("Download CSV", size="sm", elem_id="lb-download")
         chart = gr.HTML(elem_id="lb-chart")
         detail = gr.HTML(elem_id="lb-detail")
-        header = gr.HTML("", js_on_load=_HEADER_CLICKS, elem_id="lb-header-clicks", elem_classes="rx-hidden")
+    header = gr.HTML("", js_on_load=_HEADER_CLICKS, elem_id="lb-header-clicks", elem_classes="rx-hidden")
     states = {name: gr.State(value) for name, value in (("model", ""), ("keys", []), ("results", []), ("version", ""))}
     parts = _Parts(
         fresh,
