@@ -500,7 +500,6 @@ def test_public_address_is_used_in_links(tmp_path: Path) -> None:
 
 def test_other_host_names_are_refused_on_loopback(wire: Wire) -> None:
     assert refusal(wire.http.get("/healthz", headers={"Host": "rebound.example"})) == (421, None)
-    assert refusal(wire.http.get("/healthz", headers={"Host": "["})) == (400, None)
     assert wire.http.get("/healthz", headers={"Host": "localhost:1"}).status_code == 200
 
 

@@ -20,7 +20,7 @@ from rexrank.localhub import api_account, api_commit, api_files, api_lfs, api_re
 from rexrank.localhub.accounts import ANONYMOUS, Caller, authenticate
 from rexrank.localhub.calls import Call, error_answer
 from rexrank.localhub.database import StoreBusy
-from rexrank.localhub.errors import HubFault, bad_request, unknown_token
+from rexrank.localhub.errors import HubFault, unknown_token
 from rexrank.localhub.faults import FaultHook, FaultMiddleware, raw_path
 from rexrank.localhub.hub import Clock, LocalHub
 from rexrank.localhub.limits import Limits
@@ -158,11 +158,7 @@ class Gateway:
         return await anyio.to_thread.run_sync(self._called, found, Call(self._hub, request, caller, groups, body))
 
     def _check_host(self, request: Request) -> None:
-        try:
-            host = (request.url.hostname or "").lower()
-        except ValueError:
-            raise bad_request("The Host header is not a host name.") from None
-        if self._hosts is not None and host not in self._hosts:
+        if self._hosts is not None and (request.url.hostname or "").lower() not in self._hosts:
             raise HubFault(421, "This Hub does not answer under that host name; serve it with --public-url.")
 
     @staticmethod
