@@ -9,7 +9,7 @@ from typing import Any, get_args
 from rexrank.board import host as hosts
 from rexrank.board import requests
 from rexrank.board.requests import Request, RequestError
-from rexrank.hub import Clock, Hub, patiently
+from rexrank.hub import Clock, Hub
 
 FAILURES_SHOWN = 10
 
@@ -71,9 +71,9 @@ def read(hub: Hub, namespace: str | None = None) -> Status:
         HubError: They cannot be read.
     """
     queue, signs = hosts.repo("requests", namespace), hosts.repo("status", namespace)
-    view = patiently(lambda: hub.view(queue, [requests.FOLDER]), queue)
-    quarantined = patiently(lambda: hub.list_files(queue, view.commit, requests.QUARANTINE), queue)
-    workers = patiently(lambda: hub.view(signs, ["workers/"]).files, signs)
+    view = hub.view(queue, [requests.FOLDER])
+    quarantined = hub.list_files(queue, view.commit, requests.QUARANTINE)
+    workers = hub.view(signs, ["workers/"]).files
     found = []
     for path, content in sorted(view.files.items()):
         try:

@@ -73,6 +73,11 @@ class Worker:
         """Process id of each scoring process by request id."""
         return {request_id: scorer.pid for request_id, scorer in self._crew.scorers.items()}
 
+    def progress(self, request_id: str) -> dict[str, Any] | None:
+        """What the scoring of a request last told: stage, items done, items in all."""
+        scorer = self._crew.scorers.get(request_id)
+        return scorer.progress() if scorer else None
+
     def prepare(self) -> None:
         """Make the host's repos and bring them up to date; needed once before the first tick.
 

@@ -88,8 +88,8 @@ def _take_local_account() -> None:
     except (OSError, ValueError, KeyError, TypeError):
         raise RexrankError(f"{kept} cannot be read; start `rexrank up` again, which writes it") from None
     os.environ.update(chosen)
-    if owner:
-        os.environ.setdefault("REXRANK_NAMESPACE", owner)
+    if owner and not os.environ.get("REXRANK_NAMESPACE"):
+        os.environ["REXRANK_NAMESPACE"] = owner
 
 
 def _follow(hub: "Hub", request: "Request") -> int:
