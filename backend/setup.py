@@ -51,6 +51,8 @@ load_dataset("{repo}", split="train")
 load_dataset("{repo}", "scores", split="train")
 ```
 
+Before the first result the tables are empty; `load_dataset` can then only stream them (`streaming=True`).
+
 `results/` holds one JSON file for each result, from which the tables are rebuilt. `host.json` says which protocols,
 metrics and benchmarks this host offers. A null score was not computed or is undefined; `scores` says why. It never
 stands for 0.

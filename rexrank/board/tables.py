@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 LEADERBOARD_PATH, SCORES_PATH = "data/leaderboard.parquet", "data/scores.parquet"
-# load_dataset fails on a config without any file, so an empty table stands there from the start.
+# load_dataset fails on a config without any file, so a table of no rows stands there from the start.
 NO_STUDIES_PATH = "per_study/none.parquet"
 
 _MOMENT = pa.timestamp("us", tz="UTC")

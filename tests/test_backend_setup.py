@@ -1,0 +1,122 @@
+"""The host's repos: cards that load_dataset understands, and what host.json says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hosting import Hosted, host, sentences
+
+from backend import scheduler, setup
+from rexrank.board.host import load
+from rexrank.board.tables import LEADERBOARD, PER_STUDY, SCORES
+from rexrank.protocols import load as load_protocol
+
+
+@pytest.fixture
+def hosted(hub_server, tmp_path: Path) -> Hosted:
+    return host(hub_server.url, hub_server.root, tmp_path)
+
+
+LOAD = """
+import sys
+from datasets import load_dataset
+repo, config, streaming = sys.argv[1], sys.argv[2], sys.argv[3] == "streaming"
+table = load_dataset(repo, config or None, split="train", streaming=streaming)
+print(len(list(table)), ",".join(table.column_names))
+"""
+
+
+def loaded(hosted: Hosted, config: str, streaming: bool = False) -> tuple[int, list[str]]:
+    """What load_dataset makes of the results, in a process of its own because it reads the endpoint at import."""
+    variables = {
+        "HF_ENDPOINT": hosted.url,
+        "HF_HOME": str(hosted.folder / "hf"),
+        "NO_PROXY": "127.0.0.1",
+        "PATH": "/bin",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, hosted.repo("results"), config, "streaming" if streaming else "whole"],
+        env={**variables, "HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows, columns = done.stdout.split()
+    return int(rows), columns.split(",")
+
+
+@pytest.mark.slow
+def test_load_dataset_works_before_and_after_the_first_result(hosted: Hosted) -> None:
+    pytest.importorskip("datasets")
+    hosted.benchmark("toy", sentences(6))
+    with hosted.worker() as worker:
+        worker.prepare()
+        schemas: dict[str, pa.Schema] = {"": LEADERBOARD, "scores": SCORES, "per_study": PER_STUDY}
+        for config, schema in schemas.items():
+            # The library refuses to hold a split of no rows in memory; it can only stream one.
+            assert loaded(hosted, config, streaming=True) == (0, schema.names)
+        hosted.submit(sentences(6, seed=1), "Acme", protocol="plain")
+        assert scheduler.once(worker)
+    metrics = load_protocol("plain").metrics
+    for config, rows in {"": 1, "scores": len(metrics), "per_study": 6 * len(metrics)}.items():
+        assert loaded(hosted, config) == (rows, schemas[config].names)
+
+
+def test_the_host_tells_what_it_offers(hosted: Hosted) -> None:
+    commit = hosted.benchmark("toy", sentences(6))
+    hosted.hub.ensure_repo(hosted.repo("notes"))
+    host_now = setup.ensure_repos(
+        hosted.hub, hosted.config(metrics=("bleu2", "unheard"), protocols=("plain", "rexrank"))
+    )
+    assert host_now == load(hosted.user_hub, hosted.namespace)
+    assert host_now.metrics == ["bleu2"]
+    assert host_now.protocols == [load_protocol("plain").id, load_protocol("rexrank").id]
+    assert list(host_now.benchmarks) == ["toy"]
+    toy = host_now.benchmarks["toy"]
+    assert (toy.tracks, toy.split, toy.revision, toy.licence, toy.public) == (
+        {"findings": 6},
+        "test",
+        commit,
+        "cc0-1.0",
+        True,
+    )
+    assert host_now.protocol(None) == host_now.protocol("plain") == load_protocol("plain").id
+    assert host_now.protocol("plain@999") is None
+
+
+def test_setting_up_again_changes_nothing(hosted: Hosted) -> None:
+    hosted.benchmark("toy", sentences(6))
+    setup.ensure_repos(hosted.hub, hosted.config())
+    heads = [hosted.hub.head(hosted.repo(name)) for name in setup.OWN_REPOS]
+    setup.ensure_repos(hosted.hub, hosted.config())
+    assert [hosted.hub.head(hosted.repo(name)) for name in setup.OWN_REPOS] == heads
+
+
+def test_a_card_that_the_host_rewrote_is_kept(hosted: Hosted) -> None:
+    setup.ensure_repos(hosted.hub, hosted.config())
+    hosted.hub.commit(hosted.repo("status"), {"README.md": b"# Ours\n"}, "Our card")
+    setup.ensure_repos(hosted.hub, hosted.config())
+    assert hosted.hub.view(hosted.repo("status"), ["README.md"]).files["README.md"] == b"# Ours\n"
+
+
+def test_only_changed_data_moves_the_revision_of_a_benchmark(hosted: Hosted) -> None:
+    first = hosted.benchmark("toy", sentences(6))
+    setup.ensure_repos(hosted.hub, hosted.config())
+    hosted.hub.commit(hosted.repo("toy"), {"README.md": b"# A better card\n"}, "Card")
+    assert setup.refresh_host(hosted.hub, hosted.config()).benchmarks["toy"].revision == first
+    second = hosted.benchmark("toy", sentences(7))
+    assert setup.refresh_host(hosted.hub, hosted.config()).benchmarks["toy"].revision == second
+
+
+def test_a_benchmark_that_cannot_be_read_is_left_out(hosted: Hosted) -> None:
+    hosted.benchmark("toy", sentences(6))
+    hosted.benchmark("broken", sentences(6))
+    hosted.hub.commit(hosted.repo("broken"), {"benchmark.yaml": b"tracks: [1, 2"}, "Broken")
+    hosted.benchmark("hidden", sentences(6), private_repo=True)
+    host_now = setup.ensure_repos(hosted.hub, hosted.config())
+    assert sorted(host_now.benchmarks) == ["hidden", "toy"]
+    assert not host_now.benchmarks["hidden"].public, "a private repo's references are nobody's business"
