@@ -354,3 +354,18 @@ def test_a_taken_port_is_one_clear_sentence(stage: Stage, tmp_path: Path) -> Non
     with pytest.raises(AssertionError, match=f"port {port} is taken; set REXRANK_BOARD_PORT"):  # noqa: SIM117
         with running_board(tmp_path, stage.hub.endpoint, "owner", REXRANK_BOARD_PORT=port):
             pass
+
+
+def test_a_file_goes_from_the_form_to_the_queue(stage: Stage, page: Page, tmp_path: Path) -> None:
+    predictions = tmp_path / "preds.csv"
+    predictions.write_text("study_id,prediction\nq01,Clear lungs.\n", encoding="utf-8")
+    page.goto(f"{stage.board.url}/submit")
+    expect(page.locator("#submit-benchmark input")).to_have_value("iu-xray")
+    page.locator("#submit-name input, #submit-name textarea").fill("Kiwi 1")
+    page.locator("#submit-file input[type=file]").set_input_files(predictions)
+    expect(page.locator("#submit-file")).to_contain_text("preds")
+    page.locator("#submit-send").click()
+    expect(page.locator("#submit-answer [role=status]")).to_contain_text("In the queue", timeout=30_000)
+    page.locator("#submit-answer a").click()
+    expect(page.locator(".rx-mine .rx-name, .rx-note").first).to_be_visible()
+    expect(page.locator(".rx-mine .rx-name")).to_have_text("Kiwi 1", timeout=15_000)
