@@ -18,6 +18,8 @@ CLAIMED_KINDS = frozenset({"predictions", "baseline", "rescore"})
 CLOCK_TOLERANCE = timedelta(seconds=60)
 QUARANTINED_BYTES = 64 * 1024
 LONGEST_WAIT = timedelta(hours=1)
+# Every write stays in the history for ever, so progress is told at this pace only.
+PROGRESS_AGE = timedelta(minutes=5)
 
 FindResult = Callable[[Request], ResultPlace | None]
 
@@ -207,7 +209,9 @@ class _Plan:
             return self._write(self._moved(request, "give_back", note="stopped in good order"))
         self.turn.stop.discard(request.id)
         lease = self._config.lease
-        if claim.lease_until - self._at > lease * 2 / 3:
+        told_at = request.progress.at if request.progress else claim.at
+        news = held.progress is not None and self._at - told_at >= PROGRESS_AGE
+        if claim.lease_until - self._at > lease * 2 / 3 and not news:
             return request
         renewed = claim.model_copy(update={"lease_until": self._at + lease})
         progress = Progress(**held.progress, at=self._at) if held.progress else request.progress

@@ -10,7 +10,6 @@ from apscheduler.events import EVENT_JOB_MAX_INSTANCES
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from backend.failures import trace
 from backend.worker import SecondInstance, Worker
 from rexrank.hub import HubError
 
@@ -79,9 +78,6 @@ def _tick(worker: Worker, stop: threading.Event, second: threading.Event) -> Non
         _log.error("%s", error)
         second.set()
         stop.set()
-    except Exception as error:
-        # Not logged with its words: an unforeseen error may quote its input.
-        _log.error("a tick failed: %s", " > ".join(trace(error)))
 
 
 def _prepared(worker: Worker, stop: threading.Event) -> bool:

@@ -110,8 +110,9 @@ class Worker:
         except HubError as error:
             _log.warning("this tick ends early, the next one goes on: %s", error)
             return False
-        except RexrankError as error:
-            _log.error("this tick ends early: %s at %s", type(error).__name__, trace(error)[-2:])
+        except Exception as error:
+            # Without its words: an unforeseen error may quote its input.
+            _log.error("this tick failed, the next one goes on: %s", " > ".join(trace(error)))
             return False
         if self._beat_at is None or now - self._beat_at >= timedelta(seconds=self.config.heartbeat):
             self._beat(now)

@@ -18,7 +18,8 @@ from rexrank.board import names, requests
 from rexrank.board.host import Host, HostBenchmark
 from rexrank.board.requests import Declared, Kind, Request, RequestError, Submitter, Track, entered
 from rexrank.errors import RefusedInput, RexrankError
-from rexrank.hub import Clock, Hub, HubError, Identity, View, converge, patiently, swap
+from rexrank.hub import Clock, Hub, HubError, Identity, View, patiently, swap
+from rexrank.hub.upload import upload_changed
 from rexrank.reports.problems import Problem
 
 PREDICTION_SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -297,15 +298,10 @@ def _upload(
     inside = f"{target.benchmark}/{target.track}{path.suffix.lower()}"
     content = path.read_bytes()
     patiently(lambda: hub.ensure_repo(repo_id), repo_id, clock=clock)
-
-    def wanted(head: str) -> dict[str, bytes | None]:
-        held = hub.view(repo_id, ["README.md"], head)
-        files: dict[str, bytes | None] = {inside: content}
-        if "README.md" not in held.files:
-            files["README.md"] = _card(name, target, license).encode()
-        return files
-
-    commit = converge(hub, repo_id, wanted, f"Predictions of {name} for {target.benchmark}", clock=clock)
+    files = {inside: content}
+    if not patiently(lambda: hub.view(repo_id, ["README.md"]).files, repo_id, clock=clock):
+        files["README.md"] = _card(name, target, license).encode()
+    commit = upload_changed(hub, repo_id, files, f"Predictions of {name} for {target.benchmark}")
     return _Place(repo_id, inside, commit, hashlib.sha256(content).hexdigest())
 
 
