@@ -127,14 +127,14 @@ class _Run:
         self.stage = "validate"
         texts = self._validate(predictions, references, sha256)
         self.stage = "score"
-        protocol = rules.rules(self.request.protocol)
         declared = self.job.metrics
+        protocol = rules.rules(self.request.protocol, declared)
         card = score(
             predictions,
             references,
             protocol=self.request.protocol,
             track=self.request.section,
-            metrics=None if declared is None else [key for key in protocol.metrics if key in declared],
+            metrics=[key for key in protocol.metrics if declared is None or key in declared],
             progress=self._tell,
         )
         self.stage = "save"

@@ -1,7 +1,7 @@
 """Results on the Hub: single files first, then the tables that are made of them (rules Q16, Q25)."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from backend import rules
 from backend.crew import Outcome
@@ -23,8 +23,11 @@ _log = logging.getLogger(__name__)
 class Publisher:
     """The results repo as one worker writes it."""
 
-    def __init__(self, hub: Hub, repo: str, version: str, clock: Clock) -> None:
+    def __init__(
+        self, hub: Hub, repo: str, version: str, clock: Clock, declared: Collection[str] | None = None
+    ) -> None:
         self._hub = hub
+        self._declared = declared
         self._repo = repo
         self._version = version
         self._clock = clock
@@ -65,9 +68,10 @@ class Publisher:
             HubError: The results repo cannot be read.
         """
         try:
-            evaluator = results.evaluator_hash(self._version, rules.rules(request.protocol), request.settings)
+            asked = rules.rules(request.protocol, self._declared)
         except UnknownProtocol:
             return None
+        evaluator = results.evaluator_hash(self._version, asked, request.settings)
         path = results.path_of(request.owner, request.id, evaluator)
         view = self._hub.view(self._repo, [path])
         found = _readable(view.files)

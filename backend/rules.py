@@ -1,6 +1,6 @@
 """What protocols and metrics mean for this host's requests, results and tables."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from backend.config import Config
 from rexrank.board.host import Host
@@ -21,17 +21,25 @@ def offered(config: Config) -> list[str]:
     return [load(name).id for name in config.protocols]
 
 
-def rules(name: str) -> Rules:
-    """The protocol as results speak of it."""
+def rules(name: str, declared: Collection[str] | None) -> Rules:
+    """The protocol as results speak of it.
+
+    Args:
+        name: ``name@version`` of the protocol.
+        declared: Score keys that the host declares, None for all that are built. Those beyond the protocol's list are
+            computed too, for information: they neither rank a row nor make it incomplete.
+    """
     protocol = load(name)
+    known = registry.score_keys()
+    more = [key for key in known if key not in protocol.metrics and (declared is None or key in declared)]
     preparation = f"{protocol.option(protocol.convention)}.{protocol.text_preparation.version}"
     return Rules(
         name=protocol.name,
         version=protocol.version,
         convention=protocol.convention,
         text_preparation=preparation,
-        metrics=protocol.metrics,
-        directions=protocol.directions,
+        metrics=(*protocol.metrics, *more),
+        directions={**{key: score_key.direction for key, score_key in known.items()}, **protocol.directions},
     )
 
 

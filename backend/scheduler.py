@@ -30,7 +30,7 @@ def serve(worker: Worker, stop: threading.Event | None = None) -> bool:
         False when another process works under the worker's name, which ends this one.
     """
     stop = stop or threading.Event()
-    _stop_on_signals(stop)
+    _stop_on_signals(stop, worker)
     if not _prepared(worker, stop):
         return True
     second = threading.Event()
@@ -49,6 +49,7 @@ def serve(worker: Worker, stop: threading.Event | None = None) -> bool:
     try:
         stop.wait()
     finally:
+        worker.interrupt()
         scheduler.shutdown(wait=True)
     return not second.is_set()
 
@@ -60,7 +61,7 @@ def once(worker: Worker) -> bool:
         Whether the last look at the queue went well.
     """
     stop = threading.Event()
-    _stop_on_signals(stop)
+    _stop_on_signals(stop, worker)
     worker.prepare()
     ok = worker.tick()
     while worker.busy and not stop.is_set():
@@ -99,12 +100,13 @@ def _count_skip(worker: Worker) -> None:
     worker.skipped_ticks += 1
 
 
-def _stop_on_signals(stop: threading.Event) -> None:
+def _stop_on_signals(stop: threading.Event, worker: Worker) -> None:
     if threading.current_thread() is not threading.main_thread():
         return
 
     def ask(_signal: int, _frame: FrameType | None) -> None:
         stop.set()
+        worker.interrupt()
 
     signal.signal(signal.SIGTERM, ask)
     signal.signal(signal.SIGINT, ask)

@@ -7,6 +7,7 @@ import fcntl
 import json
 import logging
 import subprocess
+import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,7 +25,7 @@ from rexrank.board.host import Host
 from rexrank.board.requests import Evaluator, Request, iso
 from rexrank.board.results import Result
 from rexrank.errors import RexrankError
-from rexrank.hub import Clock, Hub, HubError, View, converge
+from rexrank.hub import Clock, Contention, Hub, HubError, View, converge
 
 GIT_SECONDS = 5.0
 STOP_DEADLINE = 10.0
@@ -44,9 +45,11 @@ class Worker:
         self.config = config
         self.skipped_ticks = 0
         self._hub = hub
-        self._clock = clock or Clock()
+        self._interrupted = threading.Event()
+        self._clock = clock or Clock(sleep=self._pause)
         self._queue = Queue(hub, hosts.repo("requests", config.namespace), config, self._clock)
-        self._publisher = Publisher(hub, hosts.repo("results", config.namespace), __version__, self._clock)
+        results_repo = hosts.repo("results", config.namespace)
+        self._publisher = Publisher(hub, results_repo, __version__, self._clock, config.metrics)
         self._host = Host()
         self._outcomes: dict[str, Outcome] = {}
         self._tables_due = False
@@ -123,8 +126,14 @@ class Worker:
         for scorer in list(self._crew.scorers.values())[:1]:
             scorer.wait(seconds)
 
+    def interrupt(self) -> None:
+        """Cut short whatever waits for the Hub, so that the worker can be stopped at once; safe in a signal handler."""
+        self._interrupted.set()
+
     def stop(self) -> None:
         """End all scoring and give the requests back; where the Hub does not answer, recovery will."""
+        # Giving back has a short deadline of its own, within which it may wait for other writers.
+        self._interrupted.clear()
         held = {scorer.request.id: Held(scorer.claim_id) for scorer in self._crew.drop_all()}
         if held:
             _log.info("giving %d requests back", len(held))
@@ -133,6 +142,10 @@ class Worker:
             except RexrankError as error:
                 _log.warning("requests could not be given back, the next start does it: %s", error)
         self._lock.close()
+
+    def _pause(self, seconds: float) -> None:
+        if self._interrupted.wait(seconds):
+            raise Contention("the worker is being stopped")
 
     def _gather(self) -> None:
         for outcome in self._crew.collect():
