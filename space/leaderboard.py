@@ -230,7 +230,7 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
 def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
     gr.HTML(
         '<h1 class="rx-title">Radiology report generation</h1><p class="rx-lead">AI-written reports compared with the '
-        "radiologist's, study by study, with every published metric and its uncertainty.</p>",
+        "radiologist's, study by study, each score with its uncertainty.</p>",
         elem_id="lb-title",
     )
     fresh = gr.HTML(elem_id="lb-fresh")

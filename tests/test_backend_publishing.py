@@ -36,7 +36,7 @@ def publisher(hosted: Hosted) -> Publisher:
 
 
 def outcome(card: Any, there: Request, at: datetime = AT) -> Outcome:
-    rule = rules.rules(there.protocol)
+    rule = rules.rules(there.protocol, None)
     evaluator = ResultEvaluator(
         hash=results.evaluator_hash(rexrank.__version__, rule, there.settings),
         version=rexrank.__version__,
@@ -85,3 +85,13 @@ def test_tables_of_parallel_publishers_hold_every_result(hosted: Hosted, card: A
     before = hosted.hub.head(hosted.repo("results"))
     publisher(hosted).rebuild()
     assert hosted.hub.head(hosted.repo("results")) == before, "an unchanged table is not committed again"
+
+
+def test_further_metrics_of_the_host_are_computed_for_information() -> None:
+    alone = rules.rules("rexrank", ("bleu2",))
+    more = rules.rules("rexrank", ("bleu2", "rouge_l"))
+    assert more.metrics == (*alone.metrics, "rouge_l")
+    assert more.directions["rouge_l"] == "higher"
+    assert set(rules.rules("rexrank", None).metrics) >= {*alone.metrics, "rouge_l", "coco_bleu4"}
+    hashes = {results.evaluator_hash("0", rule, {}) for rule in (alone, more)}
+    assert len(hashes) == 2

@@ -41,6 +41,12 @@ def test_incomplete_rows_have_no_rank_and_stand_below_in_both_directions() -> No
     assert order(rows, "higher", best_first=False) == [3, 2, 1, 0]
 
 
+def test_a_missing_value_is_last_even_where_the_row_is_complete() -> None:
+    rows = [row(None, name="complete"), row(0.5, complete=False, name="incomplete"), row(0.1, name="low")]
+    for best_first in (True, False):
+        assert [rows[i].name for i in order(rows, "higher", best_first)] == ["low", "incomplete", "complete"]
+
+
 def test_a_real_zero_is_a_number() -> None:
     rows = [row(None), row(0.0), row(0.1)]
     assert ranks(rows, "higher") == [None, 2, 1]

@@ -91,7 +91,7 @@ def ranks(rows: Sequence[Standing], direction: Direction) -> list[int | None]:
 def order(rows: Sequence[Standing], direction: Direction, best_first: bool = True) -> list[int]:
     """Sort rows for display.
 
-    Complete rows come first, incomplete ones after them, missing values last, in both directions. Among equals the
+    Rows without a value come last in both directions; of the others the complete ones come first. Among equals the
     earlier submission comes first, then the name.
 
     Returns:
@@ -103,7 +103,7 @@ def order(rows: Sequence[Standing], direction: Direction, best_first: bool = Tru
         row = rows[position]
         missing = row.value is None
         value = 0.0 if row.value is None else (-row.value if descending else row.value)
-        return (not row.complete or row.stale, missing, value, row.submitted_at, row.name)
+        return (missing, not row.complete or row.stale, value, row.submitted_at, row.name)
 
     return sorted(range(len(rows)), key=place)
 
