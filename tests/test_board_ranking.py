@@ -42,7 +42,8 @@ def test_incomplete_rows_have_no_rank_and_stand_below_in_both_directions() -> No
 
 
 def test_a_missing_value_is_last_even_where_the_row_is_complete() -> None:
-    rows = [row(None, name="complete"), row(0.5, complete=False, name="incomplete"), row(0.1, name="low")]
+    complete = Standing("g", None, True, False, START, "complete")
+    rows = [complete, row(0.5, complete=False, name="incomplete"), row(0.1, name="low")]
     for best_first in (True, False):
         assert [rows[i].name for i in order(rows, "higher", best_first)] == ["low", "incomplete", "complete"]
 
