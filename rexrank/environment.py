@@ -3,8 +3,12 @@
 Everything is read when asked for, so a test or a child process can change it.
 """
 
+import math
 import os
 from pathlib import Path
+
+from rexrank.errors import RexrankError, shown
+from rexrank.files import user_path
 
 LIBRARY_DEFAULTS = {
     # Without these, uploads ask for a token the local Hub does not issue, and
@@ -26,7 +30,7 @@ def prepare_libraries() -> None:
 
 def home() -> Path:
     """Folder of the local Hub's store, caches and logs (``REXRANK_HOME``, default ``./.rexrank``)."""
-    return Path(os.environ.get("REXRANK_HOME") or ".rexrank").expanduser().resolve()
+    return user_path(os.environ.get("REXRANK_HOME") or ".rexrank").resolve()
 
 
 def namespace() -> str:
@@ -41,14 +45,28 @@ def endpoint() -> str:
 
 def hub_port() -> int:
     """Port of the local Hub (``REXRANK_HUB_PORT``)."""
-    return int(os.environ.get("REXRANK_HUB_PORT") or 7861)
+    return _port("REXRANK_HUB_PORT", 7861)
 
 
 def board_port() -> int:
     """Port of the board (``REXRANK_BOARD_PORT``)."""
-    return int(os.environ.get("REXRANK_BOARD_PORT") or 7860)
+    return _port("REXRANK_BOARD_PORT", 7860)
 
 
 def tick_seconds() -> float:
     """Seconds between two looks at the queue (``REXRANK_TICK_SECONDS``)."""
-    return float(os.environ.get("REXRANK_TICK_SECONDS") or 60)
+    value = os.environ.get("REXRANK_TICK_SECONDS") or "60"
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < math.inf:
+        raise RexrankError(f"REXRANK_TICK_SECONDS is {shown(value)}; set it to a number of seconds above 0")
+    return seconds
+
+
+def _port(name: str, default: int) -> int:
+    value = os.environ.get(name) or str(default)
+    if not (value.isascii() and value.isdigit() and len(value) <= 5 and int(value) <= 65535):
+        raise RexrankError(f"{name} is {shown(value)}; set it to a port, a whole number up to 65535")
+    return int(value)

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rexrank.reports.problems import Problem
 
+_NAME_CHARACTERS = 60
+
 
 class RexrankError(Exception):
     """Base of every error that rexrank raises on purpose."""
+
+
+class WrongType(RexrankError, TypeError):
+    """An argument of a Python type that cannot be meant."""
 
 
 class RefusedInput(RexrankError, ValueError):
@@ -27,3 +33,25 @@ class RefusedInput(RexrankError, ValueError):
         if hidden > 0:
             lines.append(f"and {hidden} more")
         super().__init__("\n".join(lines))
+
+
+def shown(value: object) -> str:
+    """How a message repeats what stands in the place of a name.
+
+    A caller who mixes up the order of arguments puts reports there, so only what can be a name is repeated.
+
+    Args:
+        value: What the caller gave.
+
+    Returns:
+        The name in quotes, a number as it is; of anything else its length or type.
+    """
+    if isinstance(value, str):
+        if not value:
+            return "an empty text"
+        is_name = len(value) <= _NAME_CHARACTERS and value.isprintable() and " " not in value
+        return f'"{value}"' if is_name else f"a text of {len(value):,} characters"
+    if value is None or isinstance(value, bool | int | float):
+        plain = repr(value)
+        return plain if len(plain) <= _NAME_CHARACTERS else "a long number"
+    return f"a value of type {type(value).__name__}"

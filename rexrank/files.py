@@ -4,6 +4,23 @@ import os
 import tempfile
 from pathlib import Path
 
+from rexrank.errors import WrongType, shown
+
+
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """The path with a leading ``~`` replaced by the home folder, which a shell leaves alone in ``--out=~/card``.
+
+    Raises:
+        WrongType: It is no path.
+    """
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise WrongType(f"expected a path, got {shown(path)}")
+    plain = Path(os.fsdecode(path))
+    try:
+        return plain.expanduser()
+    except RuntimeError:  # a user that does not exist
+        return plain
+
 
 def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o644) -> None:
     """Write ``data`` so that no reader and no crash ever sees a part of it.

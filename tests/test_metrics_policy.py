@@ -80,7 +80,7 @@ def test_errors_on_request_name_position_and_number() -> None:
         compute("bleu2", [REPORT] * 3, [REPORT, " ", ""], on_empty_reference="error")
     with pytest.raises(InvalidCall, match=r"predictions\[0\]: the text is blank \(1 affected\)"):
         compute("bleu2", [""], [REPORT], "corrected", on_empty_prediction="error")
-    with pytest.raises(InvalidCall, match="on_empty_reference: expected one of undefined, worst, error, got 'zero'"):
+    with pytest.raises(InvalidCall, match='on_empty_reference: expected one of undefined, worst, error, got "zero"'):
         compute("bleu2", [REPORT], [REPORT], on_empty_reference="zero")
 
 

@@ -85,7 +85,7 @@ BAD_CALLS = [
     ),
     (
         {"predictions": PREDICTIONS, "references": REFERENCES, "keys": ["rouge2"]},
-        "keys: expected some of bleu2, rouge1; got 'rouge2'",
+        'keys: expected some of bleu2, rouge1; got "rouge2"',
     ),
 ]
 

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
+from rexrank.errors import shown
 from rexrank.metrics import policy as policies
-from rexrank.metrics.inputs import InvalidCall, check_texts
+from rexrank.metrics.inputs import InvalidCall, check_choice, check_names, check_texts
 from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs, is_blank
-from rexrank.metrics.registry import Convention, Metric, ScoreKey, metric_of, score_keys
+from rexrank.metrics.registry import CONVENTIONS, Convention, Metric, ScoreKey, metric_of, score_keys
 from rexrank.metrics.signature import signature
 
 
@@ -65,9 +66,8 @@ def compute(
     Raises:
         InvalidCall: Unknown key, option or convention, or texts of a wrong type or number; never quotes a text.
     """
-    wanted = list(dict.fromkeys([keys] if isinstance(keys, str) else keys))
-    if convention not in get_args(Convention):
-        raise InvalidCall(f"convention: expected {' or '.join(get_args(Convention))}, got {convention!r}")
+    wanted = check_names("keys", keys)
+    check_choice("convention", convention, CONVENTIONS)
     by_metric = _group(wanted)
     _check_options(by_metric.values(), options)
     policy = policies.read_policy(convention, options)
@@ -87,8 +87,6 @@ def compute(
 
 
 def _group(keys: Sequence[str]) -> dict[str, Metric]:
-    if not keys:
-        raise InvalidCall("keys: name at least one score key")
     found = [metric_of(key) for key in keys]
     return {metric.name: metric for metric in found}
 
@@ -97,7 +95,7 @@ def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> Non
     known = {*policies.OPTIONS, *(name for metric in metrics for name in metric.options)}
     for name in options:
         if name not in known:
-            raise InvalidCall(f"unknown option {name!r}; these metrics take {', '.join(sorted(known))}")
+            raise InvalidCall(f"unknown option {shown(name)}; these metrics take {', '.join(sorted(known))}")
 
 
 def _own_options(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,14 +3,50 @@
 A message names the argument, the position and the type, never the text.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from rexrank.errors import RexrankError
+from rexrank.errors import RexrankError, shown
 
 
 class InvalidCall(RexrankError, ValueError):
     """A metric was called with arguments that it cannot score."""
+
+
+def check_choice(argument: str, value: Any, choices: Sequence[str], lead: str = "") -> str:
+    """Return the one of the choices that is meant.
+
+    Args:
+        argument: Its name in the message.
+        value: What the caller gave.
+        choices: What is possible.
+        lead: Words before the list of choices.
+
+    Raises:
+        InvalidCall: It is none of them.
+    """
+    if isinstance(value, str) and value in choices:
+        return str(value)
+    listed = ", ".join(choices) if lead else " or ".join(choices)
+    raise InvalidCall(f"{argument}: expected {lead}{listed}, got {shown(value)}")
+
+
+def check_names(argument: str, value: Any) -> list[str]:
+    """Return the names that an argument gives, each once; one text is one name.
+
+    Raises:
+        InvalidCall: It is neither a text nor a list of texts, or holds none.
+    """
+    if isinstance(value, str):
+        names: list[Any] = [value]
+    elif isinstance(value, bytes | bytearray | memoryview) or not isinstance(value, Iterable):
+        raise InvalidCall(f"{argument}: expected a name or a list of names, got {shown(value)}")
+    else:
+        names = list(value)
+    _refuse(argument, names, [index for index, name in enumerate(names) if not isinstance(name, str)], "str")
+    if not names:
+        raise InvalidCall(f"{argument}: name at least one score key")
+    return list(dict.fromkeys(names))
 
 
 def check_predictions(predictions: Any) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rexrank.metrics.inputs import InvalidCall
+from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.registry import Convention, ScoreKey
@@ -60,9 +60,7 @@ def read_policy(convention: Convention, options: Mapping[str, Any]) -> Policy:
         value = options.get(name)
         if value is None:
             continue
-        if value not in _TREATMENTS:
-            raise InvalidCall(f"{name}: expected one of {', '.join(_TREATMENTS)}, got {value!r}")
-        chosen[name] = value
+        chosen[name] = check_choice(name, value, _TREATMENTS, "one of ")
     return Policy(convention, **chosen)
 
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from rexrank.errors import shown
 from rexrank.metrics.inputs import InvalidCall
 
 if TYPE_CHECKING:
@@ -134,6 +135,6 @@ def metric_of(key: str) -> Metric:
         InvalidCall: No metric computes it.
     """
     owners = _found()[2]
-    if key not in owners:
-        raise InvalidCall(f"unknown score key {key!r}; known are {', '.join(owners)}")
+    if not isinstance(key, str) or key not in owners:
+        raise InvalidCall(f"unknown score key {shown(key)}; known are {', '.join(owners)}")
     return owners[key]

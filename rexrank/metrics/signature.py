@@ -27,7 +27,7 @@ def signature(key: str, convention: str, parts: Mapping[str, str], preparation: 
     Raises:
         InvalidCall: `preparation` is not a plain lower-case name.
     """
-    if preparation is not None and not _PREPARATION.fullmatch(preparation):
+    if preparation is not None and not (isinstance(preparation, str) and _PREPARATION.fullmatch(preparation)):
         raise InvalidCall(
             "preparation: expected a name of lower-case letters, digits and . + _ - (it goes into the signature)"
         )

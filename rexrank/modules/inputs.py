@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from rexrank.metrics.inputs import InvalidCall
+from rexrank.errors import shown
+from rexrank.metrics.inputs import InvalidCall, check_names
 
 if TYPE_CHECKING:
     import datasets
@@ -127,11 +128,12 @@ class Checked(_Base):
         return result_of(list(scores.values()))
 
     def _chosen(self, keys: Sequence[str] | str | None) -> tuple[str, ...]:
-        chosen = self.keys if keys is None else (keys,) if isinstance(keys, str) else tuple(keys)
+        if keys is None:
+            return self.keys
+        chosen = tuple(check_names("keys", keys))
         unknown = [key for key in chosen if key not in self.keys]
-        if unknown or not chosen:
-            found = repr(unknown[0]) if unknown else "an empty list"
-            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {found}")
+        if unknown:
+            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {shown(unknown[0])}")
         return chosen
 
     def _forget(self) -> None:

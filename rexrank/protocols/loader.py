@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from rexrank.errors import shown
 from rexrank.protocols.protocol import Column, Convention, Direction, Protocol, TextPreparation, UnknownProtocol
 from rexrank.reports.studies import Track
 
@@ -54,10 +55,12 @@ def load(name: str | Protocol | None = DEFAULT) -> Protocol:
     """
     if isinstance(name, Protocol):
         return name
-    family, _, version = (name or "plain").partition("@")
+    if name is None:
+        name = "plain"
+    family, marked, version = name.partition("@") if isinstance(name, str) else ("", "", "")
     versions = _families().get(family)
-    if versions is None:
-        raise UnknownProtocol(f'there is no protocol "{family}"; there are {", ".join(_families())}')
+    if versions is None or (marked and not version):
+        raise UnknownProtocol(f"there is no protocol {shown(name)}; there are {', '.join(_families())}")
     if not version:
         return versions[max(versions, key=_order)]
     if version in versions:
@@ -67,7 +70,7 @@ def load(name: str | Protocol | None = DEFAULT) -> Protocol:
         return versions[close[0]]
     listed = ", ".join(f"{family}@{known}" for known in close or versions)
     fault = "names several versions" if close else "is not a version"
-    raise UnknownProtocol(f'"{family}@{version}" {fault}; there are {listed}')
+    raise UnknownProtocol(f"{shown(name)} {fault}; there are {listed}")
 
 
 def available() -> list[str]:

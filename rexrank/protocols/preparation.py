@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rexrank.protocols.protocol import Convention, PreparationOption, Protocol, UnknownProtocol
+from rexrank.protocols.protocol import Convention, PreparationOption, Protocol
 from rexrank.reports.sections import read_sections
 from rexrank.reports.studies import Study, Track, is_blank
 
@@ -61,8 +61,7 @@ def prepare(
     Raises:
         UnknownProtocol: The protocol has no such track or option.
     """
-    if track not in protocol.tracks:
-        raise UnknownProtocol(f'{protocol.id} has no track "{track}"; it has {", ".join(protocol.tracks)}')
+    protocol.check_track(track)
     chosen = protocol.option(convention or protocol.convention, option)
     plain = protocol.text_preparation.choices == ("none",)
     study_ids, references = [], []

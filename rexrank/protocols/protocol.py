@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from rexrank.errors import RexrankError
+from rexrank.errors import RexrankError, shown
 from rexrank.reports.studies import Track
 
 Convention = Literal["published", "corrected"]
@@ -105,10 +105,19 @@ class Protocol(_Frozen):
         if asked is None:
             return preparation.published if convention == "published" else preparation.corrected
         for choice in preparation.choices:
-            if choice == asked:
+            if isinstance(asked, str) and choice == asked:
                 return choice
         choices = ", ".join(preparation.choices)
-        raise UnknownProtocol(f'{self.id} has no text preparation "{asked}"; it has {choices}')
+        raise UnknownProtocol(f"{self.id} has no text preparation {shown(asked)}; it has {choices}")
+
+    def check_track(self, track: str) -> None:
+        """Refuse a track that the protocol does not have.
+
+        Raises:
+            UnknownProtocol: One sentence that lists those it has.
+        """
+        if not isinstance(track, str) or track not in self.tracks:
+            raise UnknownProtocol(f"{self.id} has no track {shown(track)}; it has {', '.join(self.tracks)}")
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "Protocol":

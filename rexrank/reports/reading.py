@@ -40,7 +40,7 @@ def read_predictions(source: Source, limits: Limits | None = None) -> Prediction
     Raises:
         RefusedInput: With every fault found.
     """
-    predictions, problems = collect_predictions(source, limits or Limits())
+    predictions, problems = collect_predictions(source, Limits.checked(limits))
     if problems:
         raise RefusedInput(problems)
     return predictions
@@ -61,7 +61,7 @@ def read_references(source: Source, track: Track = "findings", limits: Limits | 
     Raises:
         RefusedInput: With every fault found.
     """
-    references, problems = collect_references(source, track, limits or Limits())
+    references, problems = collect_references(source, track, Limits.checked(limits))
     if problems:
         raise RefusedInput(problems)
     return references
@@ -82,7 +82,7 @@ def collect_predictions(source: Source, limits: Limits) -> tuple[Predictions, li
 
 def collect_references(source: Source, track: Track, limits: Limits) -> tuple[References, list[Problem]]:
     """Like :func:`read_references`, but returns what could be read beside the faults."""
-    if track not in TRACKS:
+    if not isinstance(track, str) or track not in TRACKS:
         message = f"there is no track of that name; there are {', '.join(TRACKS)}"
         return References(), [Problem("wrong_type", None, None, "track", message)]
     reader = _Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context",)), limits)
@@ -95,7 +95,7 @@ class _Reader:
     """One source, its entries by id, and the checks of its texts."""
 
     def __init__(self, source: Source, role: Role, fields: Fields, limits: Limits) -> None:
-        self.positional = isinstance(source, Sequence) and not _is_address(source) and not _has_records(source)
+        self.positional = _is_list(source) and not _has_records(source)
         self.name: str = role
         self.sha256 = ""
         self._source = source
@@ -138,7 +138,7 @@ class _Reader:
             return entries(content, self._fields, self._limits, self.faults)
         if isinstance(self._source, Mapping):
             return object_entries(self._source, self._fields)
-        if isinstance(self._source, Sequence):
+        if _is_list(self._source):
             return list_entries(self._source, self._fields, self.faults)
         kind = type(self._source).__name__
         raise self.faults.fatal("not_an_object", f"expected a path, a mapping or a list, got {kind}")
@@ -289,6 +289,11 @@ def _is_address(source: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(source, str | os.PathLike)
 
 
+def _is_list(source: object) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list of texts or records; bytes and ranges are sequences of numbers."""
+    return isinstance(source, Sequence) and not isinstance(source, str | bytes | bytearray | memoryview | range)
+
+
 def _has_records(source: Sequence[Any]) -> bool:
     return any(isinstance(item, Mapping) for item in source)
 
@@ -319,7 +324,7 @@ def _kind(value: object) -> str:
         return "a number"
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
-    return "an object" if isinstance(value, Mapping) else f"a {type(value).__name__}"
+    return "an object" if isinstance(value, Mapping) else f"a value of type {type(value).__name__}"
 
 
 def _canonical(study: Study) -> dict[str, Any]:

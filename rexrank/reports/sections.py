@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from rexrank.errors import WrongType, shown
+
 Kind = Literal["findings", "impression", "both", "indication", "comparison", "technique", "other"]
 
 # English, with the French and German words of the same headers. Case does not matter; a space stands for any white
@@ -145,7 +147,12 @@ def read_sections(text: str) -> Sections:
     Returns:
         The sections. Two sections of one kind are joined by a line break. A report without headers is all
         findings, with empty ``headers``.
+
+    Raises:
+        WrongType: It is no text.
     """
+    if not isinstance(text, str):
+        raise WrongType(f"text: expected a report as str, got {shown(text)}")
     headers = list(_headers(text))
     if not headers:
         return Sections(findings=text.strip() or None)

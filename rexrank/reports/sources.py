@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import stat
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from urllib.parse import unquote
 
 from rexrank.environment import endpoint, prepare_libraries
 from rexrank.errors import RefusedInput
+from rexrank.files import user_path
 from rexrank.reports.problems import Problem
 from rexrank.reports.studies import Limits
 
@@ -54,10 +56,10 @@ def fetch(source: str | os.PathLike[str], role: Role, limits: Limits) -> Content
     Raises:
         RefusedInput: The file is absent, too large, of no known ending or cannot be fetched.
     """
-    address = os.fspath(source)
+    address = os.fsdecode(source)
     if address.startswith("hf://"):
         return _from_hub(address, role, limits)
-    path = Path(address)
+    path = user_path(address)
     return _content(path, _shown(path.name or address), limits)
 
 
@@ -90,14 +92,17 @@ def _is_housekeeping(file: str) -> bool:
 def _content(path: Path, name: str, limits: Limits) -> Content:
     ending = _ending(path.name)
     try:
-        size = path.stat().st_size
-        if path.is_dir():
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
             raise _refused("file_missing", name, "it is a folder; name a file in it")
+        if not stat.S_ISREG(status.st_mode):
+            # A pipe may never end, and one without a writer is never opened.
+            raise _refused("file_missing", name, "it is a pipe or a device; write its content to a file first")
         if ending not in ENDINGS:
             raise _refused("wrong_columns", name, f"its ending says no known format; known are {', '.join(ENDINGS)}")
-        _check_size(size, name, limits)
+        _check_size(status.st_size, name, limits)
         with path.open("rb") as handle:
-            # One byte more than allowed tells a file that grew, or a device without a size.
+            # One byte more than allowed tells a file that grew meanwhile.
             data = handle.read(limits.file_bytes + 1)
     except FileNotFoundError:
         raise _refused("file_missing", name, "there is no such file") from None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from rexrank.errors import WrongType, shown
+
 Track = Literal["findings", "impression", "report"]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
@@ -35,6 +37,19 @@ class Limits:
     id_characters: int = 200
     listed_problems: int = 1_000
     download_seconds: float = 600.0
+
+    @classmethod
+    def checked(cls, given: "Limits | None") -> "Limits":
+        """What was given, or the defaults.
+
+        Raises:
+            WrongType: Something else than limits was given.
+        """
+        if given is None:
+            return cls()
+        if not isinstance(given, cls):
+            raise WrongType(f"limits: expected rexrank.reports.Limits, got {shown(given)}")
+        return given
 
 
 @dataclass(frozen=True, slots=True)

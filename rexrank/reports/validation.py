@@ -45,7 +45,7 @@ def read_pair(
     Raises:
         RefusedInput: With every fault of both files together.
     """
-    limits = limits or Limits()
+    limits = Limits.checked(limits)
     left, left_problems = collect_predictions(predictions, limits)
     right, right_problems = collect_references(references, track, limits)
     problems = left_problems + right_problems
@@ -72,6 +72,8 @@ def compare_ids(
         referred_known: Whether every id of the references' file could be read; else none is called extra.
     """
     if predictions.positional != references.positional:
+        if not (predicted_known and referred_known):
+            return []
         message = "lists of texts are joined by position, so predictions and references must both be lists or neither"
         return [Problem("wrong_type", predictions.source, None, None, message)]
     if predictions.positional and len(predictions) != len(references):

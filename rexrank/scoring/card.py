@@ -7,13 +7,14 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from rexrank.errors import RexrankError
-from rexrank.files import write_atomically
+from rexrank.errors import RexrankError, shown
+from rexrank.files import user_path, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow
+    from pydantic import ValidationError
 
 SCHEMA_VERSION = 1
 CARD_FILE, PER_STUDY_FILE = "card.json", "per_study.parquet"
@@ -117,7 +118,7 @@ class ScoreCard:
         Raises:
             OSError: The folder cannot be written.
         """
-        target = Path(folder)
+        target = user_path(folder)
         table = self._table_bytes()
         written = {"file": PER_STUDY_FILE, "rows": self.per_study.num_rows, "sha256": hashlib.sha256(table).hexdigest()}
         card = json.dumps({**self.to_json(), "per_study": written}, ensure_ascii=False, indent=2, allow_nan=False)
@@ -132,24 +133,37 @@ class ScoreCard:
         Raises:
             UnreadableCard: The folder holds no card, one of another schema, or a table that is not the card's.
         """
+        import pyarrow
         from pyarrow import parquet
 
-        source = Path(folder)
+        source = user_path(folder)
+        name = source.name if source.is_dir() else shown(source.name)
         try:
-            card = json.loads((source / CARD_FILE).read_bytes())
+            text = (source / CARD_FILE).read_bytes()
+            version = _schema_version(text)
             table = (source / PER_STUDY_FILE).read_bytes()
-        except (OSError, ValueError) as error:
-            raise UnreadableCard(f"{source.name} holds no readable {CARD_FILE} and {PER_STUDY_FILE}") from error
-        if not isinstance(card, dict) or card.pop("schema_version", None) != SCHEMA_VERSION:
-            raise UnreadableCard(f"{source.name}/{CARD_FILE} is not a score card of schema version {SCHEMA_VERSION}")
-        written = card.pop("per_study", {})
-        if written.get("sha256") != hashlib.sha256(table).hexdigest():
-            raise UnreadableCard(f"{source.name}/{PER_STUDY_FILE} is not the table of {CARD_FILE}; score again")
-        card["intervals"] = {key: (low, high) for key, (low, high) in card["intervals"].items()}
+        except (OSError, ValueError, RecursionError):
+            raise UnreadableCard(f"{name} holds no readable {CARD_FILE} and {PER_STUDY_FILE}") from None
+        if version != SCHEMA_VERSION:
+            newer = isinstance(version, int) and version > SCHEMA_VERSION
+            advice = "install a newer rexrank" if newer else "score again"
+            raise UnreadableCard(f"{name}/{CARD_FILE} is not a score card of schema version {SCHEMA_VERSION}; {advice}")
+        fields = _read_fields(text, f"{name}/{CARD_FILE}")
+        if fields.pop("per_study").get("sha256") != hashlib.sha256(table).hexdigest():
+            raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is not the table of {CARD_FILE}; score again")
         try:
-            return cls(**card, per_study=parquet.read_table(io.BytesIO(table)))
-        except TypeError as error:
-            raise UnreadableCard(f"{source.name}/{CARD_FILE} lacks fields of a score card; score again") from error
+            card = cls(**fields, per_study=parquet.read_table(io.BytesIO(table)))
+        except (pyarrow.ArrowException, OSError):
+            raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is no readable Parquet file; score again") from None
+        if not card._fits_its_table():
+            raise UnreadableCard(f"{name}/{PER_STUDY_FILE} has other studies or scores than {CARD_FILE}; score again")
+        return card
+
+    def _fits_its_table(self) -> bool:
+        import pyarrow
+
+        schema = pyarrow.schema([("study_id", pyarrow.string()), *((key, pyarrow.float64()) for key in self.counts)])
+        return self.per_study.num_rows == self.n and bool(self.per_study.schema.equals(schema))
 
     def _table_bytes(self) -> bytes:
         from pyarrow import parquet
@@ -157,6 +171,45 @@ class ScoreCard:
         buffer = io.BytesIO()
         parquet.write_table(self.per_study, buffer)
         return buffer.getvalue()
+
+
+def _schema_version(text: bytes) -> object:
+    """The number that a card's JSON gives itself; a ValueError where it is no JSON."""
+
+    def refuse(_: str) -> None:
+        raise ValueError("not JSON")
+
+    card = json.loads(text, parse_constant=refuse)
+    version = card.get("schema_version") if isinstance(card, dict) else None
+    return version if type(version) is int else None
+
+
+def _read_fields(text: bytes, name: str) -> dict[str, Any]:
+    """Fields of a card's JSON by name, each of the type that the card declares."""
+    import pyarrow
+    from pydantic import ConfigDict, ValidationError, create_model
+
+    types = {**get_type_hints(ScoreCard, localns={"pyarrow": pyarrow}), "schema_version": int}
+    types["per_study"] = dict[str, Any]
+    settings = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    fields: dict[str, Any] = {key: (kind, ...) for key, kind in types.items()}
+    model = create_model("Card", __config__=settings, **fields)
+    try:
+        values = dict(model.model_validate_json(text))
+    except ValidationError as error:
+        raise UnreadableCard(f"{name} {_fault(error)}; score again") from None
+    del values["schema_version"]
+    return values
+
+
+def _fault(error: "ValidationError") -> str:
+    first = error.errors(include_input=False)[0]
+    if not first["loc"]:
+        return "holds text that is not Unicode"
+    field = shown(first["loc"][0])
+    if first["type"] == "missing":
+        return f"lacks fields of a score card, such as {field}"
+    return f"has a field {field} that is not a score card's"
 
 
 def finite(value: float | None) -> float | None:

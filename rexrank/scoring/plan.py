@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from rexrank import __version__
+from rexrank.errors import shown
 from rexrank.metrics import InvalidCall, metrics, score_keys
+from rexrank.metrics.inputs import check_names
 from rexrank.protocols import Protocol
 
 
@@ -38,16 +40,11 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
     Raises:
         InvalidCall: A name that is neither, with close ones offered; or no name at all.
     """
-    known, families = score_keys(), metrics()
+    families = metrics()
     if asked is None:
         wanted = list(protocol.metrics)
-    elif asked == "all":
-        wanted = list(known)
     else:
-        names = [asked] if isinstance(asked, str) else list(asked)
-        wanted = [key for name in names for key in _keys_of(name)]
-        if not wanted:
-            raise InvalidCall("metrics: name at least one score key or metric")
+        wanted = [key for name in check_names("metrics", asked) for key in _keys_of(name)]
     groups: dict[str, list[str]] = {}
     unavailable = {}
     for key in dict.fromkeys(wanted):
@@ -60,6 +57,8 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
 
 
 def _keys_of(name: str) -> list[str]:
+    if name == "all":
+        return list(score_keys())
     if name in score_keys() or name in _unbuilt():
         return [name]
     if name in metrics():
@@ -67,8 +66,7 @@ def _keys_of(name: str) -> list[str]:
     candidates = [*score_keys(), *metrics(), *_unbuilt()]
     close = get_close_matches(name.lower(), candidates, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(candidates)}"
-    shown = name if len(name) <= 60 else f"a name of {len(name)} characters"
-    raise InvalidCall(f'there is no metric "{shown}"; {hint}')
+    raise InvalidCall(f"there is no metric {shown(name)}; {hint}")
 
 
 def _unbuilt() -> list[str]:

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rexrank import __version__
 from rexrank.errors import RefusedInput, RexrankError
-from rexrank.metrics import InvalidCall, KeyScores, compute
+from rexrank.metrics import KeyScores, compute
+from rexrank.metrics.inputs import check_choice
 from rexrank.metrics.registry import CONVENTIONS
 from rexrank.protocols import Prepared, Protocol, load, prepare
-from rexrank.protocols.protocol import Convention, UnknownProtocol
+from rexrank.protocols.protocol import Convention
 from rexrank.reports.problems import Problem
 from rexrank.reports.reading import Source
 from rexrank.reports.studies import Limits, Predictions, References, Track
@@ -79,8 +80,7 @@ def score(
     rules = load(protocol)
     chosen = _convention(convention, rules)
     rules.option(chosen, text_preparation)
-    if track not in rules.tracks:
-        raise UnknownProtocol(f'{rules.id} has no track "{track}"; it has {", ".join(rules.tracks)}')
+    rules.check_track(track)
     work = plan(metrics, rules)
     # Intervals take as long as scores, so each is a step of its own.
     with _reporting(progress, total=1 + len(work.groups) + len(work.keys)) as step:
@@ -91,7 +91,7 @@ def score(
         results = _Results(dict(work.unavailable))
         for name, keys in work.groups.items():
             results.add(name, keys, prepared, chosen, step)
-    return _card(started, rules, chosen, track, work, prepared, results, (left, right), device)
+    return _card(started, rules, chosen, track, work, prepared, results, (left, right))
 
 
 @dataclass
@@ -154,7 +154,6 @@ def _card(
     prepared: Prepared,
     results: _Results,
     inputs: tuple[Predictions, References],
-    device: str | None,
 ) -> ScoreCard:
     scores = {key: results.scores[key] for key in work.keys if key in results.scores}
     aggregates = {key: finite(one.aggregate) for key, one in scores.items()}
@@ -186,7 +185,7 @@ def _card(
         interval={"confidence": CONFIDENCE, "method": "percentile bootstrap", "resamples": RESAMPLES, "seed": SEED},
         library_version=__version__,
         packages=_packages(),
-        device=device or "cpu",
+        device="cpu",  # no metric of this version needs a model
         started_at=started,
         finished_at=_now(),
         seconds=results.seconds,
@@ -210,10 +209,9 @@ def _refuse_nothing(prepared: Prepared, references: References, track: Track) ->
 
 
 def _convention(asked: str | None, rules: Protocol) -> Convention:
-    for known in CONVENTIONS:
-        if known == (asked or rules.convention):
-            return known
-    raise InvalidCall(f"convention: expected {' or '.join(CONVENTIONS)}")
+    if asked is None:
+        return rules.convention
+    return cast(Convention, check_choice("convention", asked, CONVENTIONS))
 
 
 @contextmanager

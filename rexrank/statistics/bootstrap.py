@@ -8,13 +8,13 @@ Draws come from NumPy's PCG64 in one stream, and each resample is summed for its
 so a result depends on the seed alone and not on how much memory is used at once.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rexrank.errors import RexrankError
+from rexrank.errors import RexrankError, shown
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -80,7 +80,7 @@ def corpus_interval(
         InvalidStatistics: Wrong shapes or options, or infinite values.
     """
     rows = _floats("statistics", statistics, dimensions=2)
-    _check_options(confidence, resamples)
+    _check_options(confidence, resamples, seed)
     defined: Flags = ~np.isnan(rows.sum(axis=1))
     units = rows[defined]
     if groups is not None:
@@ -118,13 +118,18 @@ def _resampled_sums(units: Floats, resamples: int, seed: int) -> Floats:
     return sums
 
 
-def _sums_of_groups(rows: Floats, defined: Flags, groups: Sequence[Hashable]) -> Floats:
+def _sums_of_groups(rows: Floats, defined: Flags, given: Sequence[Hashable]) -> Floats:
+    if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
+        raise InvalidStatistics(f"groups: expected a list with one group a study, got {shown(given)}")
+    groups = list(given)
     if len(groups) != len(rows):
         raise InvalidStatistics(f"groups: expected one for each of the {len(rows)} studies, got {len(groups)}")
     numbers: dict[Hashable, int] = {}
     codes = np.empty(len(rows), dtype=np.int64)
     for position, group in enumerate(groups):
-        if group is None or group != group:
+        if not isinstance(group, Hashable):
+            raise InvalidStatistics(f"groups[{position}]: expected a name or number, got {shown(group)}")
+        if _is_missing(group):
             raise InvalidStatistics(f"groups[{position}]: the group is missing; name one for every study")
         codes[position] = numbers.setdefault(group, len(numbers)) if defined[position] else -1
     sums = np.zeros((len(numbers), rows.shape[1]))
@@ -132,10 +137,24 @@ def _sums_of_groups(rows: Floats, defined: Flags, groups: Sequence[Hashable]) ->
     return sums
 
 
+def _is_missing(group: Hashable) -> bool:
+    """Whether it is None, nan or the missing value of pandas, which equals nothing and has no truth value."""
+    try:
+        return group is None or bool(group != group)
+    except TypeError:
+        return True
+
+
 def _floats(name: str, values: Any, dimensions: int) -> Floats:
     try:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
+        # Conversion alone would also take dates, bytes and texts that look like numbers.
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO" or any(isinstance(value, str | bytes) for value in _objects(given)):
+            raise TypeError
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidStatistics(f"{name}: expected numbers of one shape, got something else") from None
     if array.ndim != dimensions:
         raise InvalidStatistics(f"{name}: expected {dimensions} dimension(s), got {array.ndim}")
@@ -144,8 +163,18 @@ def _floats(name: str, values: Any, dimensions: int) -> Floats:
     return array
 
 
-def _check_options(confidence: float, resamples: int) -> None:
-    if not 0 < confidence < 1:
-        raise InvalidStatistics(f"confidence: expected a number between 0 and 1, got {confidence}")
-    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or resamples < 1:
-        raise InvalidStatistics(f"resamples: expected a whole number above 0, got {resamples}")
+def _objects(array: NDArray[Any]) -> Iterable[object]:
+    return array.flat if array.dtype.kind == "O" else ()
+
+
+def _check_options(confidence: float, resamples: int, seed: int) -> None:
+    if not isinstance(confidence, float | int | np.number) or not 0 < confidence < 1:
+        raise InvalidStatistics(f"confidence: expected a number between 0 and 1, got {shown(confidence)}")
+    if not _is_whole(resamples) or resamples < 1:
+        raise InvalidStatistics(f"resamples: expected a whole number above 0, got {shown(resamples)}")
+    if not _is_whole(seed) or seed < 0:
+        raise InvalidStatistics(f"seed: expected a whole number from 0, got {shown(seed)}")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
