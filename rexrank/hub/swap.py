@@ -17,7 +17,6 @@ from rexrank.hub.errors import Contention, HubError
 
 BASE_SECONDS, CAP_SECONDS = 0.2, 20.0
 DEADLINE_SECONDS = 120.0
-FINAL = frozenset({"repo_not_found", "revision_not_found", "gated", "unauthorized", "forbidden", "bad_request"})
 
 Plan = Mapping[str, bytes | None]
 T = TypeVar("T")
@@ -47,16 +46,14 @@ class _Wait:
         self.end = clock.monotonic() + deadline
         self.tries = 0
 
-    def after(self, error: HubError | None) -> None:
+    def after(self, error: HubError) -> None:
         """Wait before the next try.
 
         Raises:
             Contention: The deadline would pass.
         """
         cap = min(CAP_SECONDS, BASE_SECONDS * 2**self.tries)
-        pause = random.uniform(0, cap)
-        if error is not None and error.retry_after is not None:
-            pause += error.retry_after
+        pause = random.uniform(0, cap) + (error.retry_after or 0.0)
         self.tries += 1
         if self.clock.monotonic() + pause >= self.end:
             raise Contention(f"{self.subject}: no success before the deadline; try again later") from error
@@ -112,7 +109,7 @@ def swap(
                 raise ValueError("a swap must write its own id")
             return Change(op, hub.commit(repo_id, plan, message, view.commit), plan)
         except HubError as error:
-            if error.code in FINAL or not error.retryable:
+            if not error.retryable:
                 raise
             wait.after(error)
 
@@ -150,7 +147,7 @@ def converge(
             plan = build(head)
             return hub.commit(repo_id, plan, message, head) if plan else head
         except HubError as error:
-            if error.code in FINAL or not error.retryable:
+            if not error.retryable:
                 raise
             wait.after(error)
 
