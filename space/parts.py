@@ -7,8 +7,6 @@ import gradio as gr
 from space.data import BoardData
 from space.formatting import age, escape, moment
 
-PAGES = (("Submit", "submit"), ("Queue", "queue"), ("About", "about"))
-
 
 def navigation(page: str) -> None:
     """Put the bar with all pages on top of a page."""
