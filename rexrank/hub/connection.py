@@ -245,14 +245,22 @@ class Hub:
                 handle.write(piece)
         return digest.hexdigest()
 
-    def commit(self, repo_id: str, files: Mapping[str, bytes | None], message: str, parent: str | None = None) -> str:
-        """Write files of a dataset repo in one commit.
+    def commit(
+        self,
+        repo_id: str,
+        files: Mapping[str, bytes | None],
+        message: str,
+        parent: str | None = None,
+        repo_type: str = "dataset",
+    ) -> str:
+        """Write files of a repo in one commit.
 
         Args:
             repo_id: ``owner/name``.
             files: New content by path; None deletes the path.
             message: Title of the commit.
             parent: Refuse unless ``main`` is still at this commit.
+            repo_type: ``dataset``, ``model`` or ``space``.
 
         Returns:
             Id of the new commit. Content that is already there is dropped by the client: then no commit is made
@@ -268,7 +276,7 @@ class Hub:
         ]
         with translated(repo_id):
             done = self.api.create_commit(
-                repo_id, operations, commit_message=message, repo_type="dataset", parent_commit=parent
+                repo_id, operations, commit_message=message, repo_type=repo_type, parent_commit=parent
             )
         return str(done.oid)
 

@@ -3,10 +3,9 @@
 import hashlib
 from collections.abc import Mapping
 
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+from huggingface_hub.utils.sha import git_hash
 
 from rexrank.hub.connection import Entry, Hub
-from rexrank.hub.errors import translated
 from rexrank.hub.swap import patiently
 
 _KEPT = frozenset({".gitattributes"})
@@ -44,26 +43,16 @@ def _upload(
 ) -> str:
     head = hub.head(repo_id, repo_type)
     present = hub.list_files(repo_id, head, repo_type=repo_type)
-    changes: list[CommitOperationAdd | CommitOperationDelete] = [
-        CommitOperationAdd(path, data) for path, data in files.items() if not _holds(present.get(path), data)
-    ]
+    changes: dict[str, bytes | None] = {
+        path: content for path, content in files.items() if not _holds(present.get(path), content)
+    }
     if delete_others:
-        changes += [CommitOperationDelete(path) for path in sorted(present.keys() - files.keys() - _KEPT)]
-    if not changes:
-        return head
-    with translated(repo_id):
-        commit = hub.api.create_commit(
-            repo_id, changes, commit_message=message, repo_type=repo_type, parent_commit=head
-        )
-    return str(commit.oid)
+        changes |= dict.fromkeys(sorted(present.keys() - files.keys() - _KEPT))
+    return hub.commit(repo_id, changes, message, head, repo_type) if changes else head
 
 
-def _holds(entry: Entry | None, data: bytes) -> bool:
+def _holds(entry: Entry | None, content: bytes) -> bool:
     """Whether a file of the repo has this content, kept in git itself or as an LFS pointer."""
-    sha256 = hashlib.sha256(data).hexdigest()
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {len(data)}\n".encode()
-    return entry is not None and entry.oid in (_blob_id(data), _blob_id(pointer))
-
-
-def _blob_id(data: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    sha256 = hashlib.sha256(content).hexdigest()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {len(content)}\n".encode()
+    return entry is not None and entry.oid in (git_hash(content), git_hash(pointer))
