@@ -1,7 +1,7 @@
 """Collecting every fault of one input instead of stopping at the first."""
 
 from rexrank.errors import RefusedInput
-from rexrank.reports.problems import Problem
+from rexrank.reports.problems import Problem, shown_id
 
 
 class Faults:
@@ -21,13 +21,16 @@ class Faults:
     def add(self, code: str, message: str, study_id: str | None = None, field: str | None = None) -> None:
         """Note one fault; ``message`` must not hold report text."""
         if len(self._problems) < self._listed:
-            self._problems.append(Problem(code, self.file, study_id, field, message))
+            self._problems.append(self._problem(code, message, study_id, field))
         else:
             self._unlisted += 1
 
     def fatal(self, code: str, message: str, study_id: str | None = None, field: str | None = None) -> RefusedInput:
         """An error for a fault after which the file cannot be read on; the reader adds it to the list."""
-        return RefusedInput([Problem(code, self.file, study_id, field, message)])
+        return RefusedInput([self._problem(code, message, study_id, field)])
+
+    def _problem(self, code: str, message: str, study_id: str | None, field: str | None) -> Problem:
+        return Problem(code, self.file, None if study_id is None else shown_id(study_id), field, message)
 
     def problems(self) -> list[Problem]:
         """Every fault so far, and how many more there were."""

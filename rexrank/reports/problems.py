@@ -11,7 +11,7 @@ class Problem:
         code: Machine-readable kind, one of the codes of the intake rules
             (``missing_ids``, ``wrong_type``, ``bad_json`` …).
         file: Name of the file or argument that holds the fault.
-        study_id: The study concerned, or None when the fault is the file's.
+        study_id: The study concerned as :func:`shown_id` writes it, or None when the fault is the file's.
         field: Field, column or argument concerned, or None.
         message: One sentence that says what is wrong and what to do. It never
             holds report text.
@@ -30,3 +30,16 @@ class Problem:
         if self.field:
             place.append(f'field "{self.field}"')
         return f"{', '.join(place)}: {self.message}" if place else self.message
+
+
+_ID_WORDS = 3
+
+
+def is_sentence(study_id: str) -> bool:
+    """Whether an id has so many words that it may be a report in the wrong column."""
+    return len(study_id.split(None, _ID_WORDS)) > _ID_WORDS
+
+
+def shown_id(study_id: str) -> str:
+    """The id as faults name it: as it is, or only described where it may be a report."""
+    return f"an id of {len(study_id.split())} words" if is_sentence(study_id) else study_id

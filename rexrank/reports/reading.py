@@ -110,7 +110,9 @@ class _Reader:
         values: dict[str, Any] = {}
         places: dict[str, str] = {}
         try:
-            for entry in self._entries():
+            for number, entry in enumerate(self._entries()):
+                if number == self._limits.studies:
+                    raise self.faults.fatal("file_too_large", f"it has more than {number:,} studies, which are read")
                 study_id = self._checked_id(entry)
                 if study_id is None:
                     continue

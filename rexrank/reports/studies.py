@@ -22,7 +22,8 @@ class Limits:
     Attributes:
         report_characters: Characters of one report.
         file_bytes: Bytes of one file as it lies on disk.
-        unpacked_bytes: Bytes of a Parquet file's columns once unpacked, and characters of all texts together.
+        unpacked_bytes: Characters of all texts together; a Parquet file of few bytes can hold many.
+        studies: Entries of a file.
         entry_characters: Characters of one study's whole entry in a JSON or JSONL file, ignored fields included.
             A field of a CSV or TSV file ends at ``csv.field_size_limit()`` (131,072).
         id_characters: Characters of a study id.
@@ -33,6 +34,7 @@ class Limits:
     report_characters: int = 20_000
     file_bytes: int = 200 * 2**20
     unpacked_bytes: int = 2**30
+    studies: int = 2_000_000
     entry_characters: int = 4 * 2**20
     id_characters: int = 200
     listed_problems: int = 1_000

@@ -5,9 +5,9 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rexrank.errors import RefusedInput
 from rexrank.reports.faults import Faults
 from rexrank.reports.json_files import Entry, Fields
-from rexrank.reports.studies import Limits
 
 if TYPE_CHECKING:
     import _csv
@@ -73,13 +73,12 @@ def _csv_reason(error: csv.Error) -> str:
     return "it cannot be split into fields"
 
 
-def parquet_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) -> Iterator[Entry]:
+def parquet_entries(data: bytes, fields: Fields, faults: Faults) -> Iterator[Entry]:
     """Studies of a Parquet file; ids that are not text are refused, never cast.
 
     Args:
         data: The file.
         fields: What is read of each study.
-        limits: Size of the columns once unpacked, and of one text.
         faults: Where faults go that leave the rest readable.
 
     Raises:
@@ -93,19 +92,22 @@ def parquet_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults)
         _check_columns(file.schema_arrow.names, fields, faults)
         columns = [name for name in [_ID, *fields.all] if name in file.schema_arrow.names]
         words = _text_columns(file.schema_arrow, columns, fields, faults)
-        _check_unpacked(file.metadata, columns, limits, faults)
         # Read as dictionaries, a text that is repeated a million times is in memory once.
         file = parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=words)
         start = 1
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+            # Damaged files hold texts that are not UTF-8, and numbers of words that are not there.
+            batch.validate(full=True)
             values = {name: _texts(batch.column(name)) for name in columns}
             for offset, study_id in enumerate(values.pop(_ID)):
                 row = {name: column[offset] for name, column in values.items()}
                 yield Entry(study_id, row, f"row {start + offset}")
             start += batch.num_rows
-    except (pyarrow.ArrowException, OSError, EOFError) as error:
+    except RefusedInput:
+        raise
+    except (pyarrow.ArrowException, OSError, EOFError, ValueError, LookupError):
         message = "it is not a readable Parquet file (cut off, damaged or of another format); write it again"
-        raise faults.fatal("bad_encoding", message) from error
+        raise faults.fatal("bad_encoding", message) from None
 
 
 def _texts(column: "pyarrow.Array") -> list[Any]:
@@ -135,15 +137,6 @@ def _text_columns(schema: "pyarrow.Schema", columns: Sequence[str], fields: Fiel
         elif name in fields.texts and not (types.is_null(kind) or types.is_floating(kind)):
             raise faults.fatal("wrong_type", f'column "{name}" holds {kind}; text is expected', field=name)
     return found
-
-
-def _check_unpacked(metadata: Any, columns: Sequence[str], limits: Limits, faults: Faults) -> None:
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-    chunks = (group.column(number) for group in groups for number in range(group.num_columns))
-    size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns)
-    if size > limits.unpacked_bytes:
-        message = f"its text columns unpack to {size:,} bytes; at most {limits.unpacked_bytes:,} are read"
-        raise faults.fatal("file_too_large", message)
 
 
 def _check_columns(found: Sequence[str], fields: Fields, faults: Faults) -> None:

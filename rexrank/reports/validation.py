@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 from rexrank.errors import RefusedInput
-from rexrank.reports.problems import Problem
+from rexrank.reports.problems import Problem, is_sentence, shown_id
 from rexrank.reports.reading import Source, collect_predictions, collect_references
 from rexrank.reports.studies import Limits, Predictions, References, Track
 
@@ -48,6 +48,11 @@ def read_pair(
     limits = Limits.checked(limits)
     left, left_problems = collect_predictions(predictions, limits)
     right, right_problems = collect_references(references, track, limits)
+    swapped = _swapped(left, right)
+    if swapped:
+        # Every other fault of that file would follow from this one, and show its texts as ids.
+        rest = [problem for problem in left_problems + right_problems if problem.file != swapped]
+        raise RefusedInput([_swapped_problem(swapped), *rest])
     problems = left_problems + right_problems
     problems += compare_ids(left, right, track, _are_known(left_problems), _are_known(right_problems))
     if problems:
@@ -94,6 +99,23 @@ def compare_ids(
     return problems
 
 
+def _swapped(predictions: Predictions, references: References) -> str | None:
+    """Name of the file whose ids are sentences that the other file does not know, or None."""
+    for ids, others, name in (
+        (predictions.texts, references.studies, predictions.source),
+        (references.studies, predictions.texts, references.source),
+    ):
+        strange = sum(study_id not in others and is_sentence(study_id) for study_id in ids)
+        if strange > len(ids) / 2:
+            return name
+    return None
+
+
+def _swapped_problem(file: str) -> Problem:
+    message = "most of its study ids are sentences; ids and texts seem to be swapped, so put the ids into study_id"
+    return Problem("wrong_columns", file, None, "study_id", message)
+
+
 def _are_known(problems: Iterable[Problem]) -> bool:
     return all(problem.study_id is not None for problem in problems)
 
@@ -103,7 +125,7 @@ def _missing(missing: Collection[str], extra: Iterable[str], n: int, predictions
     for study_id in missing:
         hint = _hint(study_id, near, "the file has")
         message = f"it has no prediction ({len(missing):,} of {n:,} studies missing){hint}"
-        yield Problem("missing_ids", predictions.source, study_id, None, message)
+        yield Problem("missing_ids", predictions.source, shown_id(study_id), None, message)
 
 
 def _extra(extra: Collection[str], missing: Iterable[str], predictions: Predictions) -> Iterable[Problem]:
@@ -111,14 +133,14 @@ def _extra(extra: Collection[str], missing: Iterable[str], predictions: Predicti
     for study_id in extra:
         hint = _hint(study_id, near, "they have")
         message = f"the references have no such study ({len(extra):,} of {len(predictions):,} extra){hint}"
-        yield Problem("extra_ids", predictions.source, study_id, None, message)
+        yield Problem("extra_ids", predictions.source, shown_id(study_id), None, message)
 
 
 def _hint(study_id: str, near: dict[str, str], lead: str) -> str:
     other = near.get(_form(study_id))
     if other is None:
         return ""
-    return f'; {lead} "{other}", which differs only in {_difference(study_id, other)}'
+    return f'; {lead} "{shown_id(other)}", which differs only in {_difference(study_id, other)}'
 
 
 def _difference(one: str, other: str) -> str:
