@@ -207,15 +207,7 @@ class Hub:
         Raises:
             HubError: ``file_missing``, ``file_too_large`` and the usual ones.
         """
-        subject = f"{path} in {repo_id}"
-        pieces = []
-        received = 0
-        for piece in self._stream(repo_id, path, commit, subject):
-            received += len(piece)
-            if received > limit_bytes:
-                raise HubError("file_too_large", f"{subject}: larger than {limit_bytes} bytes")
-            pieces.append(piece)
-        return b"".join(pieces)
+        return b"".join(self._stream(repo_id, path, commit, limit_bytes))
 
     def download(self, repo_id: str, path: str, revision: str, target: Path, limit_bytes: int) -> str:
         """Stream one file of a dataset repo to disk.
@@ -233,14 +225,9 @@ class Hub:
         Raises:
             HubError: ``repo_not_found``, ``revision_not_found``, ``file_missing``, ``file_too_large``, ``gated`` …
         """
-        subject = f"{path} in {repo_id} at {revision[:12]}"
         digest = hashlib.sha256()
-        received = 0
         with target.open("wb") as handle:
-            for piece in self._stream(repo_id, path, revision, subject):
-                received += len(piece)
-                if received > limit_bytes:
-                    raise HubError("file_too_large", f"{subject}: larger than {limit_bytes // 2**20} MB")
+            for piece in self._stream(repo_id, path, revision, limit_bytes):
                 digest.update(piece)
                 handle.write(piece)
         return digest.hexdigest()
@@ -312,14 +299,21 @@ class Hub:
             entries.update({item.path: Entry(item.blob_id, item.size) for item in known if isinstance(item, RepoFile)})
         return entries
 
-    def _stream(self, repo_id: str, path: str, revision: str, subject: str) -> Iterator[bytes]:
-        url = hf_hub_url(repo_id, path, repo_type="dataset", revision=revision, endpoint=self.endpoint)
+    def _stream(self, repo_id: str, path: str, commit: str, limit_bytes: int) -> Iterator[bytes]:
+        """The pieces of a file, given up where they are more than ``limit_bytes`` together."""
+        subject = f"{path} in {repo_id} at {commit[:12]}"
+        url = hf_hub_url(repo_id, path, repo_type="dataset", revision=commit, endpoint=self.endpoint)
         headers = build_hf_headers(token=self.token or False)
+        received = 0
         with translated(subject), get_session().stream("GET", url, headers=headers) as response:
             if response.is_error:
                 response.read()
             hf_raise_for_status(response)
-            yield from response.iter_bytes()
+            for piece in response.iter_bytes():
+                received += len(piece)
+                if received > limit_bytes:
+                    raise HubError("file_too_large", f"{subject}: larger than {limit_bytes:,} bytes")
+                yield piece
 
     def _fetch_all(
         self, repo_id: str, commit: str, paths_by_oid: Mapping[str, str], limit_bytes: int
