@@ -17,7 +17,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from rexrank.environment import prepare_libraries
+from rexrank.environment import prepare_libraries, use_local_hub
 from rexrank.processes import follow_parent
 
 DONE, REFUSED, WRONG_USAGE = 0, 1, 2
@@ -89,6 +89,7 @@ def _status(arguments: argparse.Namespace) -> int:
     from backend import status
     from rexrank.hub import connect
 
+    use_local_hub()
     found = status.read(connect())
     print(found.to_json() if arguments.json else found.to_text())
     return DONE

@@ -10,6 +10,7 @@
 | ``REXRANK_TIME_LIMIT_SECONDS`` | 21600 | time for scoring one request |
 | ``REXRANK_MEMORY_MB`` | 80 % of the machine's | memory for scoring one request |
 | ``REXRANK_RETRY_SECONDS`` | 60 | pause before a second try |
+| ``REXRANK_HEARTBEAT_SECONDS`` | 300 | time between two signs of life in the status repo |
 | ``REXRANK_METRICS`` | all that are built | score keys this host computes, separated by commas |
 | ``REXRANK_PROTOCOLS`` | rexrank,plain | rule books this host offers, the default first |
 """
@@ -96,6 +97,7 @@ def from_environment() -> Config:
         retry=timedelta(seconds=_positive("REXRANK_RETRY_SECONDS", 60.0)),
         metrics=_words("REXRANK_METRICS") or None,
         protocols=_words("REXRANK_PROTOCOLS") or ("rexrank", "plain"),
+        heartbeat=_positive("REXRANK_HEARTBEAT_SECONDS", 300.0),
     )
 
 

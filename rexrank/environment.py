@@ -3,6 +3,7 @@
 Everything is read when asked for, so a test or a child process can change it.
 """
 
+import json
 import math
 import os
 from pathlib import Path
@@ -10,12 +11,15 @@ from pathlib import Path
 from rexrank.errors import RexrankError, shown
 from rexrank.files import user_path
 
+LOCAL_ACCOUNT = "local.json"
 LIBRARY_DEFAULTS = {
     # Without these, uploads ask for a token the local Hub does not issue, and
     # libraries contact outside counters.
     "HF_HUB_DISABLE_XET": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    # Its remarks on empty commits and cached files say nothing to our users.
+    "HF_HUB_VERBOSITY": "error",
     "HF_UPDATE_DOWNLOAD_COUNTS": "0",
     "GRADIO_ANALYTICS_ENABLED": "False",
     "TOKENIZERS_PARALLELISM": "false",
@@ -26,6 +30,29 @@ def prepare_libraries() -> None:
     """Set what the Hub's libraries read at import; call before importing them. The user's own values win."""
     for name, value in LIBRARY_DEFAULTS.items():
         os.environ.setdefault(name, value)
+
+
+def use_local_hub() -> None:
+    """Use the Hub of ``rexrank up`` on this machine, as its user ``local``, where the environment names no Hub.
+
+    ``rexrank up`` leaves the address and the token in a file of its home that only its owner can read.
+
+    Raises:
+        RexrankError: That file is damaged.
+    """
+    if os.environ.get("HF_ENDPOINT") or os.environ.get("HF_TOKEN"):
+        return
+    kept = home() / LOCAL_ACCOUNT
+    try:
+        account = json.loads(kept.read_text(encoding="utf-8"))
+        found = {"HF_ENDPOINT": account["endpoint"], "HF_TOKEN": account["token"]}
+        owner = account["namespace"]
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, ValueError, KeyError, TypeError):
+        raise RexrankError(f"{kept} cannot be read; start `rexrank up` again, which writes it") from None
+    os.environ.update(found)
+    os.environ["REXRANK_NAMESPACE"] = os.environ.get("REXRANK_NAMESPACE") or owner
 
 
 def home() -> Path:

@@ -6,11 +6,13 @@ Only the file of the command that was asked for is imported.
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 
 from rexrank import __version__
-from rexrank.environment import prepare_libraries
+from rexrank.cli.streams import discard_stdout, prepare_streams
+from rexrank.environment import prepare_libraries, use_local_hub
 from rexrank.errors import RefusedInput, RexrankError
 
 DONE, REFUSED, WRONG_USAGE, NOTHING_COMPUTED = 0, 1, 2, 3
@@ -24,6 +26,10 @@ COMMANDS = {
     "modules": "publish the evaluate modules to a Hub",
     "benchmark": "build a benchmark's test set and push it to a Hub",
 }
+
+# These bring a Hub of their own; the others use that of a running `rexrank up` where the environment names none.
+OWN_HUB = frozenset({"up", "hub"})
+SHOWN_OF_A_KIND = 20
 
 EXAMPLES = """examples:
   rexrank score predictions.csv --references references.json
@@ -44,15 +50,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         0 done, 1 refused input, 2 wrong usage, 3 nothing could be computed.
     """
+    prepare_streams()
     prepare_libraries()
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(words)
-    arguments = parser.parse_args(words)
     try:
-        return int(arguments.run(arguments))
+        arguments = _parser(words).parse_args(words)
+    except RexrankError as error:
+        # A setting of the environment that is a command's default.
+        print(f"rexrank: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    try:
+        if words[0] not in OWN_HUB:
+            use_local_hub()
+        code = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return code
     except RefusedInput as refused:
-        for problem in refused.problems:
-            print(f"refused: {problem}", file=sys.stderr)
+        print_problems(refused)
         return REFUSED
     except RexrankError as error:
         print(f"rexrank: {error}", file=sys.stderr)
@@ -61,8 +75,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("rexrank: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
+        discard_stdout()
         return DONE
+    except OSError as error:
+        discard_stdout()
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"rexrank: {place}{error.strerror or type(error).__name__}", file=sys.stderr)
+        return REFUSED
+
+
+def print_problems(refused: RefusedInput) -> None:
+    """Every fault on its own line of stderr; of many of one kind the first ones and their number."""
+    counts = Counter(problem.code for problem in refused.problems)
+    printed: Counter[str] = Counter()
+    for problem in refused.problems:
+        printed[problem.code] += 1
+        if printed[problem.code] <= SHOWN_OF_A_KIND:
+            print(f"refused: {problem.code}: {problem}", file=sys.stderr)
+    for code, count in counts.items():
+        if count > SHOWN_OF_A_KIND:
+            print(f"refused: {code}: and {count - SHOWN_OF_A_KIND:,} more of this kind", file=sys.stderr)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

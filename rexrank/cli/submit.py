@@ -11,21 +11,17 @@ examples:
 """
 
 import argparse
-import json
-import os
 import sys
 import time
 from typing import TYPE_CHECKING
 
 from rexrank import environment
-from rexrank.errors import RexrankError
 
 if TYPE_CHECKING:
     from rexrank.board.requests import Request
     from rexrank.hub import Hub
 
 DONE, FAILED = 0, 1
-LOCAL_ACCOUNT = "local.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Submit, and say what to do next."""
-    _take_local_account()
     from rexrank.board.requests import SHOWN
     from rexrank.board.submission import submit
     from rexrank.hub import connect
@@ -67,29 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
         license=arguments.license,
     )
     print(f'request {request.id}: "{request.model_name}" is {SHOWN[request.status]}')
+    if request.supersedes:
+        print(f"it takes the place of request {request.supersedes} on the board once it is done")
     print(f"file {request.path_in_repo} of {request.repo_id} at {request.revision}")
     if arguments.wait:
         return _follow(hub, request)
     print("it is scored at one of the next ticks: see the board's queue page, or submit with --wait")
     return DONE
-
-
-def _take_local_account() -> None:
-    """Use the Hub and the user of a running ``rexrank up`` where the environment names no other."""
-    if os.environ.get("HF_ENDPOINT") or os.environ.get("HF_TOKEN"):
-        return
-    kept = environment.home() / LOCAL_ACCOUNT
-    try:
-        account = json.loads(kept.read_text(encoding="utf-8"))
-        chosen = {"HF_ENDPOINT": account["endpoint"], "HF_TOKEN": account["token"]}
-        owner = account.get("namespace")
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError, KeyError, TypeError):
-        raise RexrankError(f"{kept} cannot be read; start `rexrank up` again, which writes it") from None
-    os.environ.update(chosen)
-    if owner and not os.environ.get("REXRANK_NAMESPACE"):
-        os.environ["REXRANK_NAMESPACE"] = owner
 
 
 def _follow(hub: "Hub", request: "Request") -> int:

@@ -60,17 +60,31 @@ def run(arguments: argparse.Namespace) -> int:
     _require_parts()
     home = environment.home()
     signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        _run(home, checkout, with_floors=not arguments.no_floors)
+    except OSError as error:
+        raise RexrankError(
+            f"{error.filename or home}: {error.strerror or type(error).__name__}; "
+            "see that the folder can be written and has room, or choose another with --home."
+        ) from None
+    print("stopped; `rexrank up` goes on from here.", file=sys.stderr)
+    return 0
+
+
+def _run(home: Path, checkout: Path, with_floors: bool) -> None:
+    """Start everything and watch it; whatever ends that, all children are stopped in order."""
     with _only_one(home), contextlib.ExitStack() as children:
         machine = _Machine(home, checkout, children)
         try:
-            machine.start(with_floors=not arguments.no_floors)
+            machine.start(with_floors)
             machine.watch()
-        except KeyboardInterrupt:
+        except BaseException as end:
             # A second Ctrl-C must not cut the orderly stop short and leave a child behind.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            print("\nstopping …", file=sys.stderr)
-    print("stopped; `rexrank up` goes on from here.", file=sys.stderr)
-    return 0
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+            if not isinstance(end, KeyboardInterrupt):
+                raise
+            _say("\nstopping …")
 
 
 @dataclass(frozen=True)
@@ -187,6 +201,7 @@ class _Machine:
                 "REXRANK_HOME": str(self.home),
                 "REXRANK_WORKER": os.environ.get("REXRANK_WORKER", "this-machine"),
                 "REXRANK_TICK_SECONDS": os.environ.get("REXRANK_TICK_SECONDS", "2"),
+                "REXRANK_HEARTBEAT_SECONDS": os.environ.get("REXRANK_HEARTBEAT_SECONDS", "30"),
             },
         )
 
@@ -294,7 +309,8 @@ def _require_parts() -> None:
 @contextlib.contextmanager
 def _only_one(home: Path) -> Iterator[None]:
     """Hold the lock of ``home``, which the system releases however this process ends."""
-    home.mkdir(parents=True, exist_ok=True)
+    # Tokens, logs and submissions in there are the user's own business.
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (home / "up.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
