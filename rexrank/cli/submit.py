@@ -15,13 +15,14 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rexrank import environment
 
 if TYPE_CHECKING:
     from rexrank.board.requests import Request
     from rexrank.hub import Hub
 
 DONE, FAILED = 0, 1
+# Small files on a Hub nearby are done in seconds; a long run on the public Hub must not use up its request limits.
+FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE = 1.0, 1.2, 10.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,9 +78,10 @@ def _follow(hub: "Hub", request: "Request") -> int:
     from rexrank.board.submission import current
 
     shown = _state(request)
-    pause = min(environment.tick_seconds(), 10.0)
+    pause = FIRST_PAUSE
     while request.status in ("PENDING", "RUNNING"):
         time.sleep(pause)
+        pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
         request = current(hub, request.id)
         if _state(request) != shown:
             shown = _state(request)
