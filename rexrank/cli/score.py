@@ -15,12 +15,12 @@ Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
 """
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
-from rexrank.cli import DONE, NOTHING_COMPUTED, REFUSED, WRONG_USAGE
-from rexrank.errors import RefusedInput, RexrankError
+from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
+from rexrank.cli.streams import print_json
+from rexrank.errors import RexrankError
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -50,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOW",
         help="which texts get 'Findings: ' before them (reference, both, none), or sections (default: the protocol's)",
     )
-    parser.add_argument("--out", metavar="DIR", help="also write card.json and per_study.parquet into this folder")
+    parser.add_argument(
+        "--out", metavar="DIR", type=_folder, help="also write card.json and per_study.parquet into this folder"
+    )
     parser.add_argument("--json", action="store_true", help="print the card as JSON, and nothing else, on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
 
@@ -81,11 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     except (InvalidCall, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)
         return WRONG_USAGE
-    except RefusedInput as refused:
-        print_problems(refused)
-        return REFUSED
     if arguments.json:
-        print(json.dumps(card.to_json(), ensure_ascii=False, allow_nan=False, indent=2))
+        print_json(card.to_json())
     else:
         print(table(card))
     # Printed first, so that a folder that cannot be written does not cost the scores.
@@ -94,12 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         _print_notes(card, arguments.out)
     return DONE if card.summary else NOTHING_COMPUTED
-
-
-def print_problems(refused: RefusedInput) -> None:
-    """Every fault on its own line of stderr."""
-    for problem in refused.problems:
-        print(f"refused: {problem.code}: {problem}", file=sys.stderr)
 
 
 def table(card: "ScoreCard") -> str:
@@ -154,6 +147,12 @@ def _print_notes(card: "ScoreCard", out: str | None) -> None:
         print(f"note: only {distinct:,} different texts among {card.n:,} predictions", file=sys.stderr)
     if out:
         print(f"written: {out}", file=sys.stderr)
+
+
+def _folder(words: str) -> str:
+    if not words.strip():
+        raise argparse.ArgumentTypeError("name a folder")
+    return words
 
 
 def _names(words: str | None) -> list[str] | str | None:

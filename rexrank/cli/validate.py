@@ -12,11 +12,10 @@ Exit codes: 0 no fault, 1 refused (every fault on stderr), 2 wrong usage.
 """
 
 import argparse
-import json
 from dataclasses import asdict
 
-from rexrank.cli import DONE, REFUSED
-from rexrank.cli.score import print_problems
+from rexrank.cli import DONE, REFUSED, print_problems
+from rexrank.cli.streams import print_json
 from rexrank.errors import RefusedInput
 from rexrank.reports.studies import TRACKS
 from rexrank.reports.validation import read_pair
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         predictions, references = read_pair(arguments.predictions, arguments.references, arguments.track)
     except RefusedInput as refused:
         if arguments.json:
-            print(json.dumps([asdict(problem) for problem in refused.problems], ensure_ascii=False, indent=2))
+            print_json([asdict(problem) for problem in refused.problems])
         print_problems(refused)
         return REFUSED
     if arguments.json:
