@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rexrank.errors import RexrankError
-
-TRACKS = ("findings", "impression", "report")
+from rexrank.reports.studies import TRACKS
 
 
 class BenchmarkError(RexrankError):
@@ -35,7 +34,27 @@ class Licence:
 
 
 @dataclass(frozen=True)
-class BenchmarkStudy:
+class _Study:
+    study_id: str
+    findings: str | None
+    impression: str | None
+    indication: str | None
+
+    def text(self, track: str) -> str | None:
+        """The study's text for a track, or None when it has none; a report, written as ReXrank does, has both parts."""
+        if track == "report":
+            whole = self.findings and self.impression
+            return f"Findings: {self.findings} Impression: {self.impression}" if whole else None
+        return {"findings": self.findings, "impression": self.impression}[track]
+
+
+@dataclass(frozen=True)
+class TrainingStudy(_Study):
+    """One training study; a section is None where the report has none."""
+
+
+@dataclass(frozen=True)
+class BenchmarkStudy(_Study):
     """One test study; a section is None where the report has none.
 
     Attributes:
@@ -48,10 +67,6 @@ class BenchmarkStudy:
         key_image_path: The image for models that take one.
     """
 
-    study_id: str
-    findings: str | None
-    impression: str | None
-    indication: str | None
     comparison: str | None
     image_path: tuple[str, ...]
     key_image_path: str
@@ -64,33 +79,6 @@ class BenchmarkStudy:
         """
         indication = f"Indication: {self.indication}" if self.indication else ""
         return f"{indication} Comparison: {self.comparison or 'None'}"
-
-    def text(self, track: str) -> str | None:
-        """The reference of a track, or None when this study is not in it."""
-        if track == "report":
-            return report_text(self.findings, self.impression)
-        return {"findings": self.findings, "impression": self.impression}[track]
-
-
-@dataclass(frozen=True)
-class TrainingStudy:
-    """One training study; a section is None where the report has none."""
-
-    study_id: str
-    findings: str | None
-    impression: str | None
-    indication: str | None
-
-    def text(self, track: str) -> str | None:
-        """The study's text for a track, or None when it has none."""
-        if track == "report":
-            return report_text(self.findings, self.impression)
-        return {"findings": self.findings, "impression": self.impression}[track]
-
-
-def report_text(findings: str | None, impression: str | None) -> str | None:
-    """Both sections in one text, as ReXrank writes its field ``report``; None unless both are there."""
-    return f"Findings: {findings} Impression: {impression}" if findings and impression else None
 
 
 @dataclass(frozen=True)
