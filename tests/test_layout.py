@@ -12,15 +12,16 @@ import rexrank
 
 ROOT = Path(__file__).resolve().parents[1]
 
-BASE = {"reports", "protocols", "errors", "environment", "files", "processes"}
+COMMON = {"errors", "environment", "files", "processes"}
+BASE = COMMON | {"reports", "protocols"}
 FORMULAS = BASE | {"statistics", "metrics"}
 MAY_IMPORT = {
-    "rexrank/reports": BASE,
+    "rexrank/reports": COMMON | {"reports"},
     "rexrank/protocols": BASE,
     "rexrank/statistics": BASE | {"statistics"},
     "rexrank/metrics": FORMULAS,
-    "rexrank/hub": BASE | {"hub"},
-    "rexrank/localhub": BASE | {"localhub"},
+    "rexrank/hub": COMMON | {"hub"},
+    "rexrank/localhub": COMMON | {"localhub"},
     "rexrank/scoring": FORMULAS | {"scoring"},
     "rexrank/board": FORMULAS | {"scoring", "hub", "board"},
     "rexrank/modules": FORMULAS | {"scoring", "hub", "modules"},
