@@ -1,11 +1,8 @@
 """Bring files of a repo to a wanted content with at most one commit."""
 
-import hashlib
 from collections.abc import Mapping
 
-from huggingface_hub.utils.sha import git_hash
-
-from rexrank.hub.connection import Entry, Hub
+from rexrank.hub.connection import Hub
 from rexrank.hub.swap import patiently
 
 _KEPT = frozenset({".gitattributes"})
@@ -42,17 +39,9 @@ def _upload(
     hub: Hub, repo_id: str, files: Mapping[str, bytes], message: str, repo_type: str, delete_others: bool
 ) -> str:
     head = hub.head(repo_id, repo_type)
-    present = hub.list_files(repo_id, head, repo_type=repo_type)
-    changes: dict[str, bytes | None] = {
-        path: content for path, content in files.items() if not _holds(present.get(path), content)
-    }
+    changes: dict[str, bytes | None] = dict(files)
     if delete_others:
+        present = hub.list_files(repo_id, head, repo_type=repo_type)
         changes |= dict.fromkeys(sorted(present.keys() - files.keys() - _KEPT))
-    return hub.commit(repo_id, changes, message, head, repo_type) if changes else head
-
-
-def _holds(entry: Entry | None, content: bytes) -> bool:
-    """Whether a file of the repo has this content, kept in git itself or as an LFS pointer."""
-    sha256 = hashlib.sha256(content).hexdigest()
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {len(content)}\n".encode()
-    return entry is not None and entry.oid in (git_hash(content), git_hash(pointer))
+    # The client leaves out content that is there already.
+    return hub.commit(repo_id, changes, message, head, repo_type)
