@@ -8,7 +8,7 @@ from starlette.responses import Response
 from rexrank.localhub import cards
 from rexrank.localhub.accounts import account
 from rexrank.localhub.blobs import git_blob_id
-from rexrank.localhub.calls import Call, answer, truthy
+from rexrank.localhub.calls import Call, answer
 from rexrank.localhub.errors import HubFault, bad_request
 from rexrank.localhub.filetypes import GIT_ATTRIBUTES
 from rexrank.localhub.history import NewCommit
@@ -20,6 +20,7 @@ from rexrank.localhub.trees import Entry, Tree, lfs_pointer
 
 _SDKS = ("gradio", "streamlit", "docker", "static")
 _PAGE, _LONGEST_PAGE = 100, 1000
+_YES, _NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 def create(call: Call) -> Response:
@@ -233,4 +234,10 @@ def _wanted_privacy(body: Mapping[str, Any]) -> bool | None:
             raise bad_request("visibility is 'public' or 'private'.")
         return bool(visibility == "private")
     private = body.get("private")
-    return None if private is None else truthy(str(private))
+    if private is None or isinstance(private, bool):
+        return private
+    # A word that is not understood must never make a repository public.
+    for words, wanted in ((_YES, True), (_NO, False)):
+        if isinstance(private, str) and private.strip().lower() in words:
+            return wanted
+    raise bad_request("private is true or false.")
