@@ -81,7 +81,7 @@ class Publisher:
         """Make the tables of all result files anew; tables that come out the same are not committed.
 
         Raises:
-            HubError: The tables are as they were.
+            RexrankError: The tables are as they were.
         """
         converge(self._hub, self._repo, self._tables, "Tables", clock=self._clock)
 
@@ -90,11 +90,15 @@ class Publisher:
         host = hosts.parse(view.files[hosts.PATH]) if hosts.PATH in view.files else Host()
         found = _readable(view.files)
         standard = rules.standard(host, found)
-        wanted = {
-            tables.LEADERBOARD_PATH: tables.to_parquet(tables.leaderboard(found, standard)),
-            tables.SCORES_PATH: tables.to_parquet(tables.scores(found, standard)),
-            tables.NO_STUDIES_PATH: tables.to_parquet(tables.checked([], tables.PER_STUDY)),
-        }
+        try:
+            wanted = {
+                tables.LEADERBOARD_PATH: tables.to_parquet(tables.leaderboard(found, standard)),
+                tables.SCORES_PATH: tables.to_parquet(tables.scores(found, standard)),
+                tables.NO_STUDIES_PATH: tables.to_parquet(tables.checked([], tables.PER_STUDY)),
+            }
+        except Exception as error:
+            # A value that no table can hold; the queue must go on without the tables.
+            raise RexrankError(f"the tables cannot be built from the results ({type(error).__name__})") from error
         present = self._hub.view(self._repo, wanted, head, TABLE_BYTES).files
         return {path: content for path, content in wanted.items() if present.get(path) != content}
 
@@ -111,7 +115,7 @@ def _readable(files: Mapping[str, bytes]) -> list[Result]:
     for path, content in sorted(files.items()):
         if path.startswith(results.FOLDER):
             try:
-                found.append(results.read(content))
+                found.append(results.read(content, path))
             except RexrankError as error:
                 _log.warning("%s is left out of the tables: %s", path, error)
     return found

@@ -12,7 +12,7 @@ from backend.config import Config
 from backend.crew import Outcome
 from rexrank.board import requests
 from rexrank.board.requests import Claim, Failure, Progress, Request, RequestError, ResultPlace, transition
-from rexrank.hub import Clock, Hub, View, swap
+from rexrank.hub import Clock, Hub, HubError, View, swap
 
 CLAIMED_KINDS = frozenset({"predictions", "baseline", "rescore"})
 CLOCK_TOLERANCE = timedelta(seconds=60)
@@ -119,9 +119,11 @@ class Queue:
         """
         path = f"{requests.FOLDER}{request_id}.json"
         content = self._hub.view(self._repo, [path]).files.get(path)
-        if content is None:
+        try:
+            claim = requests.read(content, path).claim if content is not None else None
+        except RequestError:
+            # Somebody has spoiled the file; it goes into quarantine, and nobody holds it.
             return False
-        claim = requests.read(content, path).claim
         return claim is not None and claim.id == claim_id
 
 
@@ -159,6 +161,11 @@ class _Plan:
                 self._attend(request)
             except RequestError as error:
                 self._quarantine(view, path, content, str(error))
+            except HubError:
+                raise
+            except Exception as error:
+                # Without its words, which may quote the file.
+                self._quarantine(view, path, content, f"it cannot be processed ({type(error).__name__})")
         for path, size in view.oversize.items():
             if path.startswith(requests.FOLDER):
                 self._quarantine(view, path, b"", f"file: {size} bytes, more than any request has")
@@ -200,7 +207,8 @@ class _Plan:
         if held is not None and held.claim_id == claim.id:
             return self._attend_held(request, claim, held)
         mine = claim.worker == self._config.worker
-        if not mine and self._at <= claim.lease_until + min(CLOCK_TOLERANCE, self._config.lease):
+        # Taken off the present and not put on the lease, which may end at the end of all time.
+        if not mine and self._at - min(CLOCK_TOLERANCE, self._config.lease) <= claim.lease_until:
             return request
         return self._write(self._recovered(request, claim, mine))
 

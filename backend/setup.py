@@ -1,6 +1,7 @@
 """The host's repos and what ``host.json`` says: made at the start, brought up to date at every tick."""
 
 import logging
+from functools import cache
 
 import yaml
 
@@ -93,7 +94,12 @@ def ensure_repos(hub: Hub, config: Config, clock: Clock | None = None) -> Host:
         card = _CARDS[name].replace("{repo}", repo).encode()
         converge(hub, repo, lambda head, r=repo, c=card: _absent_card(hub, r, head, c), "Card", clock=clock)  # type: ignore[misc]
     host = refresh_host(hub, config, clock)
-    Publisher(hub, hosts.repo("results", config.namespace), __version__, clock).rebuild()
+    try:
+        Publisher(hub, hosts.repo("results", config.namespace), __version__, clock).rebuild()
+    except HubError:
+        raise
+    except RexrankError as error:
+        _log.warning("the tables are as they were: %s", error)
     return host
 
 
@@ -146,7 +152,7 @@ def _benchmarks(hub: Hub, config: Config, before: Host) -> dict[str, HostBenchma
         except HubError as error:
             if error.retryable:
                 raise
-            _log.warning("%s is not offered: %s", repo, error)
+            _warn_once(f"{repo} is not offered: {error}")
             continue
         if benchmark is not None:
             found[name] = benchmark
@@ -161,6 +167,9 @@ def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchma
     view = hub.view(repo, [DESCRIPTION_FILE], head)
     if DESCRIPTION_FILE not in view.files:
         return None
+    if REFERENCE_FILE not in hub.list_files(repo, head, "data/"):
+        _warn_once(f"{repo} is not offered: it has no {REFERENCE_FILE} at {head[:12]}")
+        return None
     try:
         described = yaml.safe_load(view.files[DESCRIPTION_FILE])
         return HostBenchmark(
@@ -171,9 +180,19 @@ def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchma
             modality=described.get("modality", "CXR"),
             public=described.get("references") == "public" and not hub.is_private(repo),
         )
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError):
-        _log.warning("%s is not offered: its %s cannot be read", repo, DESCRIPTION_FILE)
+    except HubError:
+        raise
+    except Exception as error:
+        # Whatever a file of somebody's makes of a parser, the other benchmarks are offered.
+        kind = type(error).__name__
+        _warn_once(f"{repo} is not offered: its {DESCRIPTION_FILE} at {head[:12]} cannot be read ({kind})")
         return None
+
+
+@cache
+def _warn_once(message: str) -> None:
+    """Say something that every tick finds anew a single time."""
+    _log.warning("%s", message)
 
 
 def _data_revision(hub: Hub, repo: str, head: str, before: HostBenchmark | None) -> str:

@@ -51,10 +51,7 @@ class Status:
         lines = [", ".join(f"{n} {state}" for state, n in self.counts.items())]
         if self.quarantined:
             lines.append(f"{self.quarantined} unreadable request files are in quarantine")
-        for worker in self.workers:
-            age = self.at - datetime.fromisoformat(worker["last_tick_at"])
-            running = f", scoring {len(worker['running'])}" if worker["running"] else ""
-            lines.append(f"worker {worker['worker']}: last seen {age.total_seconds() / 60:.0f} min ago{running}")
+        lines += [_worker_line(worker, self.at) for worker in self.workers]
         if not self.workers:
             lines.append("no worker has ever run")
         failed = [request for request in self.requests if request.status == "FAILED"]
@@ -80,5 +77,15 @@ def read(hub: Hub, namespace: str | None = None) -> Status:
             found.append(requests.read(content, path))
         except RequestError:
             continue  # Counted as quarantined.
-    seen = tuple(json.loads(content) for _, content in sorted(workers.items()))
-    return Status(Clock().now(), tuple(found), len(quarantined), seen)
+    seen = [requests.document(content) for _, content in sorted(workers.items())]
+    return Status(Clock().now(), tuple(found), len(quarantined), tuple(worker for worker in seen if worker))
+
+
+def _worker_line(worker: dict[str, Any], now: datetime) -> str:
+    name, running = worker.get("worker"), worker.get("running")
+    scoring = f", scoring {len(running)}" if isinstance(running, list) and running else ""
+    try:
+        age = now - datetime.fromisoformat(worker["last_tick_at"])
+    except (KeyError, TypeError, ValueError):
+        return f"worker {name}: its sign of life cannot be read"
+    return f"worker {name}: last seen {age.total_seconds() / 60:.0f} min ago{scoring}"

@@ -6,6 +6,7 @@ Everything it knows it can learn again from the Hub, so it may be stopped at any
 import fcntl
 import json
 import logging
+import shutil
 import subprocess
 import threading
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from typing import Any
 from backend import rules, setup
 from backend.config import Config
 from backend.crew import Crew, Outcome
-from backend.failures import trace
+from backend.failures import Reason, trace
 from backend.publishing import Publisher
 from backend.queue import Ending, Held, Queue, Turn
 from rexrank import __version__
@@ -30,6 +31,7 @@ from rexrank.hub import Clock, Contention, Hub, HubError, View, converge
 GIT_SECONDS = 5.0
 STOP_DEADLINE = 10.0
 WORKERS = "workers/"
+LEAST_FREE_BYTES = 32 * 2**20
 
 _log = logging.getLogger(__name__)
 
@@ -117,7 +119,8 @@ class Worker:
             # Without its words: an unforeseen error may quote its input.
             _log.error("this tick failed, the next one goes on: %s", " > ".join(trace(error)))
             return False
-        if self._beat_at is None or now - self._beat_at >= timedelta(seconds=self.config.heartbeat):
+        # Whichever way the clock was set: a sign of life from the future says nothing.
+        if self._beat_at is None or abs(now - self._beat_at) >= timedelta(seconds=self.config.heartbeat):
             self._beat(now)
         return True
 
@@ -166,7 +169,7 @@ class Worker:
         held = {
             request_id: Held(scorer.claim_id, scorer.progress()) for request_id, scorer in self._crew.scorers.items()
         }
-        capacity = max(0, self.config.claim_batch - len(held)) if claiming else 0
+        capacity = max(0, self.config.claim_batch - len(held)) if claiming and self._has_room() else 0
         turn = self._queue.turn(
             held, [ending for ending in endings if ending is not None], capacity, self._publisher.find
         )
@@ -176,6 +179,16 @@ class Worker:
         self._outcomes.clear()
         self._waiting = turn.waiting
         return turn
+
+    def _has_room(self) -> bool:
+        """Whether there is disk for files to score; else what waits keeps waiting, instead of failing here."""
+        try:
+            free = shutil.disk_usage(self.config.folder).free
+        except OSError:
+            free = 0
+        if free < LEAST_FREE_BYTES:
+            _log.warning("nothing is claimed: %s has %d MB left", self.config.folder, free // 2**20)
+        return free >= LEAST_FREE_BYTES
 
     def _still_held(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Those whose claim is still this process's; the others belong to somebody else by now (rule Q13)."""
@@ -214,7 +227,14 @@ class Worker:
         _log.info("request %s: attempt %d of %d", request.id, request.attempt, request.max_attempts)
         benchmark = self._host.benchmarks.get(request.dataset)
         repo = hosts.repo(request.dataset, self.config.namespace)
-        self._crew.start(request, request.claim.id, repo, public=bool(benchmark and benchmark.public))
+        try:
+            self._crew.start(request, request.claim.id, repo, public=bool(benchmark and benchmark.public))
+        except OSError as error:
+            # Told like any other end, so that it is tried again later and not at once.
+            message = f"the worker cannot start scoring ({error.strerror or type(error).__name__})"
+            reason = Reason("internal", message, "start")
+            self._outcomes[request.id] = Outcome(request, request.claim.id, reason=reason)
+            _log.warning("request %s: %s", request.id, message)
 
     def _beat(self, now: datetime) -> None:
         """Leave a sign of life, and find out whether another machine uses this worker's name (rules Q18, Q21)."""
@@ -288,7 +308,7 @@ def _lock(config: Config) -> Any:
         SecondInstance: Another process holds it.
     """
     config.folder.parent.mkdir(parents=True, exist_ok=True)
-    handle = config.folder.with_suffix(".lock").open("w")
+    handle = (config.folder.parent / f"{config.folder.name}.lock").open("w")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

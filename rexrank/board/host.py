@@ -1,15 +1,20 @@
 """What a host offers: protocols, metrics and benchmarks, in ``host.json`` of the results repo."""
 
 import json
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rexrank import environment
+from rexrank.board.requests import CommitId, Name, Remark, Slug, Track
 from rexrank.errors import RexrankError
 from rexrank.hub.connection import Hub
 from rexrank.hub.errors import HubError
 
 PATH = "host.json"
+MOST_STUDIES = 10_000_000
+
+Studies = Annotated[int, Field(ge=1, le=MOST_STUDIES)]
 
 
 class HostBenchmark(BaseModel):
@@ -26,11 +31,11 @@ class HostBenchmark(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    tracks: dict[str, int]
-    split: str = "test"
-    revision: str
-    licence: str | None = None
-    modality: str = "CXR"
+    tracks: Annotated[dict[Track, Studies], Field(min_length=1)]
+    split: Slug = "test"
+    revision: CommitId
+    licence: Remark | None = None
+    modality: Name = "CXR"
     public: bool = False
 
 
@@ -48,7 +53,7 @@ class Host(BaseModel):
     schema_version: int = 1
     protocols: list[str] = []
     metrics: list[str] = []
-    benchmarks: dict[str, HostBenchmark] = {}
+    benchmarks: dict[Slug, HostBenchmark] = {}
 
     def to_bytes(self) -> bytes:
         """The file's content."""

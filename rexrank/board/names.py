@@ -12,6 +12,10 @@ NAME_LENGTH, LINK_LENGTH, PATH_PART_BYTES = 96, 300, 255
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 GENERIC_SLUG = "model"
+# Letters to Unicode, but nothing is seen of them: a name could be blank or pass for another one.
+INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+# Marks that turn the order of what is read around (Unicode property Bidi_Control).
+TURNING_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def model_name(text: str) -> str:
@@ -80,6 +84,21 @@ def link(text: str) -> str:
     return urlunsplit(("https", parts.netloc.lower(), parts.path, parts.query, parts.fragment))
 
 
+def remark(text: str) -> str:
+    """Check a free remark of one or more lines: a licence, a description, a flag.
+
+    Raises:
+        ValueError: The sentence names the rule.
+    """
+    for position, character in enumerate(text, start=1):
+        if character in TURNING_MARKS or (unicodedata.category(character) in ("Cc", "Cs") and character not in "\t\n"):
+            raise ValueError(
+                "a text has no control characters and no marks that turn the direction of reading; "
+                f"character {position} is U+{ord(character):04X}"
+            )
+    return text
+
+
 def path_in_repo(text: str) -> str:
     """Check a path inside a repo (rule H10).
 
@@ -141,7 +160,7 @@ def slug_of(name: str) -> str:
 
 def _alphanumeric(character: str) -> bool:
     category = unicodedata.category(character)
-    return category.startswith("L") or category == "Nd"
+    return (category.startswith("L") and character not in INVISIBLE_LETTERS) or category == "Nd"
 
 
 def _allowed(character: str) -> bool:

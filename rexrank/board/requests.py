@@ -26,7 +26,8 @@ SCHEMA_VERSION = 1
 FOLDER = "requests/"
 QUARANTINE = "quarantine/"
 ULID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-MESSAGE_LENGTH = 500
+MESSAGE_LENGTH, LICENSE_LENGTH, DESCRIPTION_LENGTH = 500, 64, 500
+MOST_ATTEMPTS = 10
 
 Status = Literal["PENDING", "RUNNING", "FINISHED", "FAILED", "CANCELLED"]
 Track = Literal["findings", "impression", "report"]
@@ -76,12 +77,21 @@ CommitId = Annotated[str, AfterValidator(names.commit_id)]
 Link = Annotated[str, AfterValidator(names.link)]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Message = Annotated[str, StringConstraints(max_length=MESSAGE_LENGTH)]
+Remark = Annotated[str, AfterValidator(names.remark)]
 Count = Annotated[int, Field(ge=0)]
 
 
 class _Model(BaseModel):
     # Unknown fields are kept, so that a worker of an earlier release does not drop what a later one wrote.
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="null")
+    # Numbers that are not finite cannot be written again, so a file that holds one must not be taken.
+    model_config = ConfigDict(
+        strict=True,
+        extra="allow",
+        frozen=True,
+        populate_by_name=True,
+        ser_json_inf_nan="null",
+        allow_inf_nan=False,
+    )
 
 
 class Submitter(_Model):
@@ -94,7 +104,7 @@ class Submitter(_Model):
 class Declared(_Model):
     """What the submitter says about the model; nothing here is checked."""
 
-    trained_on: tuple[str, ...] = ()
+    trained_on: tuple[Remark, ...] = ()
     leakage: Literal["none", "possible", "yes", "unknown"] = "unknown"
     uses_prior: bool | None = None
     uses_views: bool | None = None
@@ -183,13 +193,13 @@ class Request(_Model):
     paper_url: Link | None = None
     code_url: Link | None = None
     organization: Name | None = None
-    license: Annotated[str, StringConstraints(max_length=64)] | None = None
-    description: Annotated[str, StringConstraints(max_length=500)] | None = None
+    license: Annotated[Remark, StringConstraints(max_length=LICENSE_LENGTH)] | None = None
+    description: Annotated[Remark, StringConstraints(max_length=DESCRIPTION_LENGTH)] | None = None
     dataset: Slug
     dataset_revision: CommitId
     split: Slug
     section: Track
-    modality: str = "CXR"
+    modality: Name = "CXR"
     metrics: tuple[str, ...] = ()
     settings: dict[str, str | int | float | bool | None] = {}
     declared: Declared = Declared()
@@ -200,7 +210,7 @@ class Request(_Model):
     priority: int = 0
     not_before: Utc | None = None
     attempt: Count = 0
-    max_attempts: Annotated[int, Field(ge=1)] = 2
+    max_attempts: Annotated[int, Field(ge=1, le=MOST_ATTEMPTS)] = 2
     claim: Claim | None = None
     cancel_requested: bool = False
     progress: Progress | None = None
@@ -210,7 +220,7 @@ class Request(_Model):
     supersedes: Ulid | None = None
     rescore_of: Ulid | None = None
     withdrawn_at: Utc | None = None
-    flags: tuple[str, ...] = ()
+    flags: tuple[Remark, ...] = ()
     history: tuple[HistoryEntry, ...] = ()
 
     @model_validator(mode="after")
@@ -268,6 +278,15 @@ def read(content: bytes, path: str | None = None) -> Request:
     if path is not None and path != request.path:
         raise RequestError("id: differs from the name of the file")
     return request
+
+
+def document(content: bytes) -> dict[str, Any]:
+    """Read a small JSON object of any form, such as a worker's sign of life; empty where it is none."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def entered(

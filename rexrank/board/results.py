@@ -6,12 +6,26 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from rexrank.board import ranking
-from rexrank.board.requests import CommitId, Declared, Kind, Request, Sha256, Slug, Track, Ulid, Utc
+from rexrank.board.requests import (
+    CommitId,
+    Declared,
+    Kind,
+    Link,
+    Name,
+    Remark,
+    RepoId,
+    Request,
+    Sha256,
+    Slug,
+    Track,
+    Ulid,
+    Utc,
+)
 from rexrank.errors import RexrankError
 
 if TYPE_CHECKING:
@@ -21,6 +35,9 @@ SCHEMA_VERSION = 1
 FOLDER = "results/"
 SHOWN_HASH_DIGITS = 12
 HIDDEN_DECIMALS = 3
+
+# What the tables' int32 columns hold.
+Count = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class _Model(BaseModel):
@@ -34,7 +51,7 @@ class MetricResult(_Model):
     status: Literal["ok", "not_available", "not_applicable", "failed"]
     reason: str | None = None
     direction: ranking.Direction
-    n: int = 0
+    n: Count = 0
     ci_low: FiniteFloat | None = None
     ci_high: FiniteFloat | None = None
     ci_level: FiniteFloat | None = None
@@ -43,10 +60,10 @@ class MetricResult(_Model):
     module_revision: str | None = None
     weights_sha256: str | None = None
     signature: str = ""
-    n_empty: int = 0
-    n_undefined: int = 0
-    n_truncated: int = 0
-    n_unparsed: int = 0
+    n_empty: Count = 0
+    n_undefined: Count = 0
+    n_truncated: Count = 0
+    n_unparsed: Count = 0
     seconds: FiniteFloat | None = None
 
 
@@ -69,37 +86,43 @@ class Result(_Model):
     request_id: Ulid
     kind: Kind = "predictions"
     owner: Slug
-    model_name: str
+    model_name: Name
     name_key: str
-    repo_id: str
+    repo_id: RepoId
     revision: CommitId
     file_sha256: Sha256
     dataset: Slug
     dataset_revision: CommitId
-    split: str
+    split: Slug
     section: Track
-    modality: str
-    protocol: str
-    protocol_version: str
+    modality: Name
+    protocol: Slug
+    protocol_version: Slug
     convention: Literal["published", "corrected"]
     text_preparation: str
-    n_expected: int
-    n_studies: int
+    n_expected: Count
+    n_studies: Count
     coverage: FiniteFloat
-    n_empty: int
+    n_empty: Count
     unique_ratio: FiniteFloat
     metrics: dict[str, MetricResult]
     evaluator: ResultEvaluator
     declared: Declared = Declared()
-    organization: str | None = None
-    model_url: str | None = None
-    paper_url: str | None = None
-    code_url: str | None = None
-    license: str | None = None
-    flags: tuple[str, ...] = ()
+    organization: Name | None = None
+    model_url: Link | None = None
+    paper_url: Link | None = None
+    code_url: Link | None = None
+    license: Remark | None = None
+    flags: tuple[Remark, ...] = ()
     submitted_at: Utc
     started_at: Utc
     finished_at: Utc
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Result":
+        if self.result_id != result_id(self.request_id, self.evaluator.hash):
+            raise ValueError("result_id does not belong to request_id and evaluator")
+        return self
 
     @property
     def path(self) -> str:
@@ -252,17 +275,24 @@ def build(
     )
 
 
-def read(content: bytes) -> Result:
+def read(content: bytes, path: str | None = None) -> Result:
     """Read a result file.
+
+    Args:
+        content: The file.
+        path: Where it was found; it must be the result's own place.
 
     Raises:
         RexrankError: It does not have the expected form; the sentence quotes nothing of it.
     """
     try:
-        return Result.model_validate_json(content)
+        result = Result.model_validate_json(content)
     except ValidationError as error:
         faults = ", ".join(f"{'.'.join(map(str, item['loc']))}: {item['type']}" for item in error.errors()[:10])
         raise RexrankError(f"not a result file: {faults}") from None
+    if path is not None and path != result.path:
+        raise RexrankError("not a result file: it belongs to another path")
+    return result
 
 
 def _metric(key: str, card: "ScoreCard", direction: ranking.Direction, digits: int | None) -> MetricResult:

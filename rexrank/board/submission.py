@@ -113,7 +113,12 @@ def submit(
     links = {"model_url": model_url, "paper_url": paper_url, "code_url": code_url}
     name = model_name or default_name(source)
     host = patiently(lambda: hosts.load(hub, namespace), hub.endpoint, clock=clock)
-    problems = [*_target_problems(host, benchmark, track, protocol), *_field_problems(name, organization, links)]
+    remarks = {"license": (license, requests.LICENSE_LENGTH), "description": (description, requests.DESCRIPTION_LENGTH)}
+    problems = [
+        *_target_problems(host, benchmark, track, protocol),
+        *_field_problems(name, organization, links),
+        *_remark_problems(remarks),
+    ]
     if kind == "baseline" and not who.may_write(hosts.repo("", namespace).rstrip("/")):
         problems.append(Problem("forbidden", None, None, "kind", "baselines are sent by the host's own people"))
     if problems:
@@ -198,6 +203,18 @@ def _field_problems(name: str, organization: str | None, links: Mapping[str, str
         try:
             if value:
                 check(value)
+        except ValueError as error:
+            problems.append(_field(field, str(error)))
+    return problems
+
+
+def _remark_problems(remarks: Mapping[str, tuple[str | None, int]]) -> list[Problem]:
+    problems = []
+    for field, (text, most) in remarks.items():
+        try:
+            if text and len(text) > most:
+                raise ValueError(f"it has at most {most} characters, not {len(text)}")
+            names.remark(text or "")
         except ValueError as error:
             problems.append(_field(field, str(error)))
     return problems
@@ -361,14 +378,13 @@ def _readable(view: View) -> list[Request]:
 
 
 def _check_name(view: View, name_path: str, values: Mapping[str, Any]) -> None:
-    if name_path not in view.files:
+    if name_path not in view.files and name_path not in view.oversize:
         return
-    try:
-        owner = json.loads(view.files[name_path])["owner"]
-    except (ValueError, KeyError, TypeError):
-        owner = None
+    # A record that cannot be read has an owner too, whoever it may be.
+    owner = requests.document(view.files.get(name_path, b"")).get("owner")
     if owner != values["owner"]:
-        message = f"the name belongs to {owner or 'somebody else'}; choose another with --model-name"
+        known = isinstance(owner, str) and names.SLUG.fullmatch(owner)
+        message = f"the name belongs to {owner if known else 'somebody else'}; choose another with --model-name"
         raise RefusedInput([Problem("name_taken", None, None, "model_name", message)])
 
 
