@@ -11,6 +11,7 @@ from pathlib import Path
 from rexrank.errors import RexrankError, shown
 from rexrank.files import user_path
 
+PUBLIC_HUB = "https://huggingface.co"
 LOCAL_ACCOUNT = "local.json"
 LIBRARY_DEFAULTS = {
     # Without these, uploads ask for a token the local Hub does not issue, and
@@ -67,7 +68,7 @@ def namespace() -> str:
 
 def endpoint() -> str:
     """Address of the Hub in use (``HF_ENDPOINT``), without a trailing slash."""
-    return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+    return (os.environ.get("HF_ENDPOINT") or PUBLIC_HUB).rstrip("/")
 
 
 def hub_port() -> int:

@@ -99,7 +99,7 @@ def _taking_part(host: Host | None) -> str:
 
 def _data(namespace: str) -> str:
     endpoint = environment.endpoint()
-    first = "" if endpoint == "https://huggingface.co" else f"export HF_ENDPOINT={escape(endpoint)}\n"
+    first = "" if endpoint == environment.PUBLIC_HUB else f"export HF_ENDPOINT={escape(endpoint)}\n"
     results = escape(f'"{namespace}/results"')
     lines = (
         ("", "the leaderboard"),

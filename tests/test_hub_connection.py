@@ -6,8 +6,8 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
+from rexrank.environment import PUBLIC_HUB
 from rexrank.hub import HubError, connect, patiently
-from rexrank.hub.connection import PUBLIC_HUB
 from rexrank.localhub import Fault, accounts, running
 
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from rexrank.environment import endpoint as environment_endpoint
-from rexrank.environment import prepare_libraries
+from rexrank import environment
 
-prepare_libraries()
+environment.prepare_libraries()
 
 import httpx2  # noqa: E402
 from huggingface_hub import (  # noqa: E402
@@ -31,7 +30,6 @@ from huggingface_hub.utils._http import default_client_factory  # noqa: E402
 
 from rexrank.hub.errors import HubError, translated  # noqa: E402
 
-PUBLIC_HUB = "https://huggingface.co"
 CONNECT_SECONDS, READ_SECONDS = 10.0, 60.0
 SMALL_FILE_BYTES = 2**20
 CACHE_BYTES = 64 * 2**20
@@ -87,8 +85,8 @@ def connect(endpoint: str | None = None, token: str | None = None) -> "Hub":
         The Hub as this token sees it.
     """
     _bound_waits()
-    address = (endpoint or environment_endpoint()).rstrip("/")
-    chosen = token or os.environ.get("HF_TOKEN") or (get_token() if address == PUBLIC_HUB else None)
+    address = (endpoint or environment.endpoint()).rstrip("/")
+    chosen = token or os.environ.get("HF_TOKEN") or (get_token() if address == environment.PUBLIC_HUB else None)
     return Hub(address, chosen)
 
 
