@@ -14,6 +14,7 @@ from types import FrameType
 
 from rexrank import environment
 from rexrank.processes import follow_parent
+from space.uploads import private_folder
 
 
 def main() -> int:
@@ -36,7 +37,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     follow_parent()
-    return _serve(ended)
+    # What visitors send holds report texts.
+    with private_folder(environment.home() / "board") as uploads:
+        os.environ["GRADIO_TEMP_DIR"] = str(uploads)
+        return _serve(ended)
 
 
 def _serve(ended: threading.Event) -> int:

@@ -3,14 +3,17 @@
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from space import about, api, leaderboard, queue, submit
 from space.data import BoardStore
+from space.guard import Guard
 from space.parts import navigation
 from space.style import CSS, THEME
 
 UPLOAD_LIMIT = "200mb"
 CACHE_SECONDS = 3600
+LOOPBACK = "127.0.0.1"
 
 
 def pages(store: BoardStore, submitters: submit.Submitters) -> gr.Blocks:
@@ -37,7 +40,10 @@ def pages(store: BoardStore, submitters: submit.Submitters) -> gr.Blocks:
 
 
 def launch_settings(host: str, port: int) -> dict[str, Any]:
-    """Arguments of ``Blocks.launch``: quiet, offline, without a run history that would keep report texts."""
+    """Arguments of ``Blocks.launch``: quiet, offline, without a run history that would keep report texts.
+
+    On the loopback address the board also refuses whatever pages of other sites send to it.
+    """
     return {
         "server_name": host,
         "server_port": port,
@@ -52,6 +58,7 @@ def launch_settings(host: str, port: int) -> dict[str, Any]:
         "pwa": False,
         "max_file_size": UPLOAD_LIMIT,
         "footer_links": ["api"],
+        "app_kwargs": {"middleware": [Middleware(Guard, local=host == LOOPBACK)]},
         "theme": THEME,
         "css": CSS,
     }

@@ -19,6 +19,7 @@ from rexrank.board.host import PATH as HOST
 from rexrank.board.host import Host
 from rexrank.board.host import parse as parse_host
 from rexrank.board.requests import FOLDER, QUARANTINE, Request, RequestError
+from rexrank.board.requests import document as sign_of_life
 from rexrank.board.requests import read as read_request
 from rexrank.board.tables import LEADERBOARD_PATH, SCORES_PATH
 from rexrank.errors import RexrankError
@@ -183,13 +184,8 @@ def _workers(documents: Mapping[str, bytes]) -> tuple[Document, ...]:
     for path in sorted(documents):
         if not path.startswith("status/workers/"):
             continue
-        try:
-            heartbeat = json.loads(documents[path])
-        except ValueError:
-            continue
-        if isinstance(heartbeat, dict):
-            found.append(heartbeat)
-    return tuple(found)
+        found.append(sign_of_life(documents[path]))
+    return tuple(heartbeat for heartbeat in found if heartbeat)
 
 
 def _rows(table: bytes | None) -> tuple[Document, ...]:
@@ -286,8 +282,9 @@ class BoardStore:
             self._data = self._look()
         except RexrankError as error:
             self._keep(str(error))
-        except (pa.ArrowException, OSError):
-            _LOGGER.exception("the repos hold something that the board cannot read")
+        except Exception as error:
+            # Whatever it was, what is shown stays. Without its words, which may quote what was read.
+            _LOGGER.error("the repos hold something that the board cannot read (%s)", type(error).__name__)
             self._keep("the results cannot be read; the backend's next table build mends them")
         finally:
             self._refreshing.release()
@@ -310,8 +307,4 @@ class BoardStore:
 
     def _run(self) -> None:
         while not self._stopped.wait(self.period):
-            try:
-                self.refresh()
-            except Exception:
-                # Whatever it was, the next look may succeed; without this thread the board would stand still.
-                _LOGGER.exception("a look at the Hub failed")
+            self.refresh()

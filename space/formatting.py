@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 MISSING = "—"
 _ENTITIES = {sign: f"&#{ord(sign)};" for sign in "*_`[]()#!|~\\{}$+-."}
+# Zero-width characters and marks that turn the direction of reading: with them one name looks like another.
+_ENTITIES |= dict.fromkeys("\u061c\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e", "\ufffd")
+_ENTITIES |= dict.fromkeys("\u2066\u2067\u2068\u2069", "\ufffd")
 _SPREADSHEET_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
