@@ -15,7 +15,6 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-
 if TYPE_CHECKING:
     from rexrank.board.requests import Request
     from rexrank.hub import Hub
