@@ -166,3 +166,19 @@ def test_bytes_are_no_list_of_texts(wrong: Any) -> None:
     problems = rexrank.validate(wrong, ["x"])
     assert [problem.code for problem in problems] == ["not_an_object"]
     assert type(wrong).__name__ in problems[0].message
+
+
+def test_modules_repeat_no_text_given_as_an_id() -> None:
+    from rexrank.metrics import InvalidCall
+    from rexrank.modules.inputs import check_call
+
+    for predictions, references, ids in (
+        ([TEXT, TEXT], ["x", "y"], [TEXT, TEXT]),
+        ([TEXT, 5], ["x", "y"], [TEXT, f"{SECRET} sign"]),
+        ([TEXT, "x"], ["x", None], [TEXT, f"{SECRET} sign"]),
+    ):
+        with pytest.raises(InvalidCall) as caught:
+            check_call(predictions, references, ids)
+        assert SECRET not in str(caught.value)
+    with pytest.raises(InvalidCall, match=r'predictions\[1\] \(id "s2"\)'):
+        check_call([TEXT, 5], ["x", "y"], ["s1", "s2"])

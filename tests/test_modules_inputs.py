@@ -69,11 +69,11 @@ BAD_CALLS = [
     ),
     (
         {"predictions": [MARK, 3], "references": REFERENCES, "ids": ["s1", "s2"]},
-        "predictions[1] (id 's2'): expected str, got int (1 item affected)",
+        'predictions[1] (id "s2"): expected str, got int (1 item affected)',
     ),
     (
         {"predictions": PREDICTIONS, "references": REFERENCES, "ids": ["s1", "s1"]},
-        "ids[1]: 's1' is there twice; ids must be unique",
+        'ids[1]: "s1" is there twice; ids must be unique',
     ),
     (
         {"predictions": PREDICTIONS, "references": REFERENCES, "ids": ["s1"]},

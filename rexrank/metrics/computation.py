@@ -87,6 +87,8 @@ def compute(
 
 
 def _group(keys: Sequence[str]) -> dict[str, Metric]:
+    if not keys:
+        raise InvalidCall("keys: name at least one score key")
     found = [metric_of(key) for key in keys]
     return {metric.name: metric for metric in found}
 

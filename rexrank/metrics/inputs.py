@@ -35,7 +35,7 @@ def check_names(argument: str, value: Any) -> list[str]:
     """Return the names that an argument gives, each once; one text is one name.
 
     Raises:
-        InvalidCall: It is neither a text nor a list of texts, or holds none.
+        InvalidCall: It is neither a text nor a list of texts.
     """
     if isinstance(value, str):
         names: list[Any] = [value]
@@ -44,8 +44,6 @@ def check_names(argument: str, value: Any) -> list[str]:
     else:
         names = list(value)
     _refuse(argument, names, [index for index, name in enumerate(names) if not isinstance(name, str)], "str")
-    if not names:
-        raise InvalidCall(f"{argument}: name at least one score key")
     return list(dict.fromkeys(names))
 
 

@@ -132,8 +132,9 @@ class Checked(_Base):
             return self.keys
         chosen = tuple(check_names("keys", keys))
         unknown = [key for key in chosen if key not in self.keys]
-        if unknown:
-            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {shown(unknown[0])}")
+        if unknown or not chosen:
+            found = shown(unknown[0]) if unknown else "an empty list"
+            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {found}")
         return chosen
 
     def _forget(self) -> None:
@@ -237,7 +238,7 @@ def _check_ids(ids: Any, count: int) -> list[str] | None:
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:
-            raise InvalidCall(f"ids[{index}]: {name!r} is there twice; ids must be unique")
+            raise InvalidCall(f"ids[{index}]: {shown(name)} is there twice; ids must be unique")
         seen.add(name)
     return names
 
@@ -253,7 +254,7 @@ def _refuse(argument: str, items: list[Any], names: list[str] | None, good: Any,
 
 
 def _named(names: list[str] | None, index: int) -> str:
-    return f" (id {names[index]!r})" if names else ""
+    return f" (id {shown(names[index])})" if names else ""
 
 
 def _is_text(item: Any) -> bool:

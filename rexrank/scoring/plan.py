@@ -45,6 +45,8 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
         wanted = list(protocol.metrics)
     else:
         wanted = [key for name in check_names("metrics", asked) for key in _keys_of(name)]
+        if not wanted:
+            raise InvalidCall("metrics: name at least one score key or metric")
     groups: dict[str, list[str]] = {}
     unavailable = {}
     for key in dict.fromkeys(wanted):
