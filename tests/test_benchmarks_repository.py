@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -83,8 +84,9 @@ def test_cards_carry_licence_and_attribution() -> None:
         ("", False),
     ],
 )
-def test_only_this_machine_is_loopback(address: str, here: bool) -> None:
-    assert repository.is_loopback(address) is here
+def test_only_this_machine_needs_no_confirmation(address: str, here: bool) -> None:
+    with nullcontext() if here else pytest.raises(BenchmarkError):
+        repository.check_licence(_tiny("Clear."), address, confirm_licence=False)
 
 
 def test_elsewhere_the_licence_must_be_confirmed() -> None:

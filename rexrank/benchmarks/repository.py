@@ -4,13 +4,13 @@ Texts that their licence does not let everybody pass on leave this machine only 
 """
 
 import io
-import ipaddress
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError
 from rexrank.benchmarks.floors import Floor
+from rexrank.network import is_loopback
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,7 +175,7 @@ def check_licence(benchmark: Benchmark, endpoint: str, confirm_licence: bool) ->
     Raises:
         BenchmarkError: The Hub is elsewhere and the host did not confirm.
     """
-    if benchmark.licence.redistribution or confirm_licence or is_loopback(endpoint):
+    if benchmark.licence.redistribution or confirm_licence or is_loopback(urlsplit(endpoint).hostname or ""):
         return
     raise BenchmarkError(
         f"{endpoint} is not on this machine, and the report texts of {benchmark.name} are licensed "
@@ -183,15 +183,6 @@ def check_licence(benchmark: Benchmark, endpoint: str, confirm_licence: bool) ->
         "If you run that Hub and its use meets these terms, say so with --confirm-licence "
         "(confirm_licence=True in Python)"
     )
-
-
-def is_loopback(endpoint: str) -> bool:
-    """Whether an address can only be this machine: ``localhost``, 127.0.0.0/8 or ::1."""
-    host = urlsplit(endpoint).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _published_content(hub: "Hub", repo_id: str) -> str | None:

@@ -1,6 +1,5 @@
 """Runs the Hub: in a process of its own, or in a thread for tests and embedding."""
 
-import ipaddress
 import socket
 import threading
 import time
@@ -19,6 +18,7 @@ from rexrank.localhub.app import create_app
 from rexrank.localhub.faults import FaultHook
 from rexrank.localhub.hub import Clock
 from rexrank.localhub.limits import Limits
+from rexrank.network import is_loopback
 
 _START_SECONDS = 30.0
 _STOP_SECONDS = 5
@@ -88,16 +88,6 @@ def serve(root: str | Path, host: str = "127.0.0.1", port: int = 7861, public_ur
     # Ctrl-C is how a server ends; uvicorn raises it again once all is closed.
     with closing(listener), suppress(KeyboardInterrupt):
         uvicorn.Server(_config(app)).run(sockets=[listener])
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _hosts(host: str, public_url: str | None) -> set[str] | None:
