@@ -1,10 +1,11 @@
 """The host's repos: cards that load_dataset understands, and what host.json says."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
 import pytest
 from hosting import Hosted, host, sentences
 
@@ -13,6 +14,8 @@ from rexrank.board.host import load
 from rexrank.board.tables import LEADERBOARD, PER_STUDY, SCORES
 from rexrank.protocols import load as load_protocol
 
+SCHEMAS = {"leaderboard": LEADERBOARD, "scores": SCORES, "per_study": PER_STUDY}
+
 
 @pytest.fixture
 def hosted(hub_server, tmp_path: Path) -> Hosted:
@@ -20,16 +23,19 @@ def hosted(hub_server, tmp_path: Path) -> Hosted:
 
 
 LOAD = """
-import sys
+import json, sys
 from datasets import load_dataset
-repo, config, streaming = sys.argv[1], sys.argv[2], sys.argv[3] == "streaming"
-table = load_dataset(repo, config or None, split="train", streaming=streaming)
-print(len(list(table)), ",".join(table.column_names))
+repo, streaming, found = sys.argv[1], sys.argv[2] == "streaming", {}
+for config in sys.argv[3:]:
+    table = load_dataset(repo, config, split="train", streaming=streaming)
+    found[config] = len(list(table)), table.column_names
+assert load_dataset(repo, split="train", streaming=True).column_names == found["leaderboard"][1]
+print(json.dumps(found))
 """
 
 
-def loaded(hosted: Hosted, config: str, streaming: bool = False) -> tuple[int, list[str]]:
-    """What load_dataset makes of the results, in a process of its own because it reads the endpoint at import."""
+def loaded(hosted: Hosted, streaming: bool = False) -> dict[str, list[Any]]:
+    """Rows and columns of each config, by load_dataset in another process because it reads the endpoint at import."""
     variables = {
         "HF_ENDPOINT": hosted.url,
         "HF_HOME": str(hosted.folder / "hf"),
@@ -37,7 +43,7 @@ def loaded(hosted: Hosted, config: str, streaming: bool = False) -> tuple[int, l
         "PATH": "/bin",
     }
     done = subprocess.run(
-        [sys.executable, "-c", LOAD, hosted.repo("results"), config, "streaming" if streaming else "whole"],
+        [sys.executable, "-c", LOAD, hosted.repo("results"), "streaming" if streaming else "whole", *SCHEMAS],
         env={**variables, "HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1"},
         capture_output=True,
         text=True,
@@ -45,8 +51,8 @@ def loaded(hosted: Hosted, config: str, streaming: bool = False) -> tuple[int, l
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    rows, columns = done.stdout.split()
-    return int(rows), columns.split(",")
+    found: dict[str, list[Any]] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 @pytest.mark.slow
@@ -55,15 +61,13 @@ def test_load_dataset_works_before_and_after_the_first_result(hosted: Hosted) ->
     hosted.benchmark("toy", sentences(6))
     with hosted.worker() as worker:
         worker.prepare()
-        schemas: dict[str, pa.Schema] = {"": LEADERBOARD, "scores": SCORES, "per_study": PER_STUDY}
-        for config, schema in schemas.items():
-            # The library refuses to hold a split of no rows in memory; it can only stream one.
-            assert loaded(hosted, config, streaming=True) == (0, schema.names)
+        # The library refuses to hold a split of no rows in memory; it can only stream one.
+        assert loaded(hosted, streaming=True) == {config: [0, schema.names] for config, schema in SCHEMAS.items()}
         hosted.submit(sentences(6, seed=1), "Acme", protocol="plain")
         assert scheduler.once(worker)
     metrics = load_protocol("plain").metrics
-    for config, rows in {"": 1, "scores": len(metrics), "per_study": 6 * len(metrics)}.items():
-        assert loaded(hosted, config) == (rows, schemas[config].names)
+    rows = {"leaderboard": 1, "scores": len(metrics), "per_study": 6 * len(metrics)}
+    assert loaded(hosted) == {config: [rows[config], schema.names] for config, schema in SCHEMAS.items()}
 
 
 def test_the_host_tells_what_it_offers(hosted: Hosted) -> None:
