@@ -511,6 +511,17 @@ def test_tokens_count_only_in_the_header(wire: Wire, hub_server: HubServer) -> N
         assert refusal(anonymous.http.get(f"/api/whoami-v2?{name}=Bearer%20{token}")) == (401, None)
 
 
+def test_the_page_of_a_revision_shows_its_files(wire: Wire, repo: str) -> None:
+    commit = wire.commit(repo, add("first.csv")).json()["commitOid"]
+    wire.commit(repo, add("second.csv"))
+    page = wire.http.get(f"/datasets/{repo}/tree/{commit}")
+    assert page.status_code == 200
+    assert f'href="/datasets/{repo}/resolve/{commit}/first.csv"' in page.text
+    assert "second.csv" not in page.text
+    assert "second.csv" in wire.http.get(f"/datasets/{repo}").text
+    assert wire.http.get(f"/datasets/{repo}/tree/{'0' * 40}").status_code == 404
+
+
 def test_pages_are_escaped_and_closed_to_scripts(wire: Wire, repo: str) -> None:
     assert wire.commit(repo, add("<script>alert(1)</script>.txt")).status_code == 200
     for address in ("/", f"/datasets/{repo}"):

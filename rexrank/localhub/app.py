@@ -72,6 +72,7 @@ ROUTES = [
     route("GET HEAD", "/{prefix}{bare}/resolve/{rev}/{path}", api_files.resolve),
     route("GET HEAD", "/", pages.index),
     route("GET HEAD", "/{prefix}{id}", pages.card),
+    route("GET HEAD", "/{prefix}{id}/tree/{rev}", pages.card),
 ]
 
 

@@ -35,17 +35,19 @@ def index(call: Call) -> Response:
 
 
 def card(call: Call) -> Response:
-    """The files of one repository on ``main``."""
+    """The files of one repository at a revision, ``main`` where the address names none."""
     repo = call.repo()
-    files = call.hub.history.tree(call.hub.history.resolve(repo.number, "main"))
-    address = f"/{URL_PREFIXES[repo.type]}{quote(repo.full_name)}/resolve/main/"
+    revision = call.revision
+    files = call.hub.history.tree(call.hub.history.resolve(repo.number, revision))
+    address = f"/{URL_PREFIXES[repo.type]}{quote(repo.full_name)}/resolve/{quote(revision, safe='')}/"
     items = [
         f'<li><a href="{address}{quote(path)}" download>{escape(path)}</a> '
         f"<small>{files.entries[path].size:,} bytes</small></li>"
         for path in files.paths[:1000]
     ]
     more = f"<p>and {len(files.paths) - 1000:,} more</p>" if len(files.paths) > 1000 else ""
-    title = escape(f"{repo.type} {repo.full_name}")
+    at = "" if revision == "main" else f" at {revision[:12]}"
+    title = escape(f"{repo.type} {repo.full_name}{at}")
     return _page(title, f'<p><a href="/">all repositories</a></p><h1>{title}</h1><ul>{"".join(items)}</ul>{more}')
 
 
