@@ -22,7 +22,7 @@ from rexrank.hub import Clock, Hub, HubError, Identity, View, patiently, swap
 from rexrank.hub.upload import upload_changed
 from rexrank.reports.problems import Problem
 
-PREDICTION_SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
+PREDICTION_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 GENERIC_STEMS = frozenset({"preds", "pred", "predictions", "prediction", "results", "output", "outputs", "generated"})
 REFERENCE_FILE = "data/test.parquet"
 UNREADABLE = frozenset({"repo_not_found", "gated", "forbidden", "unauthorized", "file_missing", "revision_not_found"})
