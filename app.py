@@ -1,10 +1,11 @@
-"""Start the board: ``python app.py``; a Space runs the same file.
+"""Start the board; a Space runs the same file.
 
 Environment: HF_ENDPOINT (the Hub), REXRANK_NAMESPACE (whose results), REXRANK_BOARD_PORT (7860), HF_TOKEN (read; on a
 Space it may also write requests), REXRANK_TICK_SECONDS (how often the Hub is looked at), REXRANK_HOME (where the last
 look is kept). `rexrank up` also sets REXRANK_LOCAL_USER and REXRANK_LOCAL_TOKEN.
 """
 
+import argparse
 import logging
 import os
 import signal
@@ -22,7 +23,12 @@ def main() -> int:
 
     Returns:
         0 after an orderly end, 1 when the port is taken.
+
+    Raises:
+        SystemExit: 0 after ``--help``, 2 for any other argument; everything is set by the environment.
     """
+    formatter = argparse.RawDescriptionHelpFormatter
+    argparse.ArgumentParser(prog="app.py", description=__doc__, formatter_class=formatter).parse_args()
     environment.prepare_libraries()
     # Gradio asks itself whether it is up; a proxy must not stand in between.
     os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")

@@ -6,9 +6,18 @@ import gradio as gr
 
 from rexrank import __version__, environment
 from rexrank.board.host import Host
+from rexrank.protocols import Protocol
 from space.data import BoardData, BoardStore
 from space.formatting import MISSING, escape
+from space.links import hub_link, hub_page, listed
 from space.rules import Rules, load, rules
+from space.table import Column
+
+# The text is not there yet when the browser looks for the part that an address names.
+_TO_PART = """() => setTimeout(() => {
+  const part = location.hash && document.getElementById(location.hash.slice(1));
+  if (part) part.scrollIntoView();
+}, 200)"""
 
 
 def about_html(data: BoardData, namespace: str) -> str:
@@ -19,16 +28,16 @@ def about_html(data: BoardData, namespace: str) -> str:
         '<div class="rx-text">'
         + _numbers()
         + "".join(_protocol(rules(protocol_id, host, ())) for protocol_id in protocol_ids)
-        + _benchmarks(host)
-        + _taking_part(host)
-        + _data(namespace)
-        + f'<p class="rx-quiet">rexrank {escape(__version__)}</p></div>'
+        + _benchmarks(host, namespace)
+        + '<div class="rx-pair">'
+        + "".join(f"<section>{part}</section>" for part in (_taking_part(host), _data(namespace), _citing()))
+        + f'</div><p class="rx-quiet">rexrank {escape(__version__)}</p></div>'
     )
 
 
 def _numbers() -> str:
     return (
-        "<h2>What the numbers mean</h2>"
+        '<h2>What the numbers mean</h2><div class="rx-columns">'
         "<p>Each score compares a model's text with the radiologist's, study by study. An arrow says which way is "
         "better. Beneath a score stands its 95 % interval: the percentiles of resamples of the studies. "
         "Where the intervals of two models overlap widely, the order between them is not settled.</p>"
@@ -39,7 +48,7 @@ def _numbers() -> str:
         "<code>published</code> gives the number that the original prints, <code>corrected</code> mends them. The "
         "<em>signature</em> pins all of that, preparation of the texts included, in one line. Compare only numbers "
         "whose signatures agree.</p>"
-        "<p>A high score is not a safe report. None of these numbers replaces a radiologist's judgement.</p>"
+        "<p>A high score is not a safe report. None of these numbers replaces a radiologist's judgement.</p></div>"
     )
 
 
@@ -47,16 +56,12 @@ def _protocol(how: Rules) -> str:
     protocol = load(how.protocol)
     if protocol is None:
         return f"<h2>Protocol {escape(how.protocol)}</h2><p>This release of the board does not know it.</p>"
-    keys = {column.key for column in how.columns}
     rows = "".join(
         f"<tr><td>{escape(column.heading)}</td><td><code>{escape(column.key)}</code></td>"
-        f"<td>{escape(column.description) or MISSING}</td></tr>"
+        f"<td>{_described(column, protocol)}</td></tr>"
         for column in how.columns
     )
-    listed = [column.label for column in protocol.columns if column.key not in keys]
-    absent = (
-        f"<p>Part of the protocol but not computed on this host: {escape(', '.join(listed))}.</p>" if listed else ""
-    )
+    absent = f"<p>Part of the protocol but not computed on this host: {listed(how.absent)}.</p>" if how.absent else ""
     ranked = f"Rows are ranked by {escape(how.deciding.heading)}" if how.deciding else "Rows are not ranked"
     why = f", provisionally, because the host does not compute {escape(how.wanted)}" if how.provisional else ""
     return (
@@ -67,11 +72,18 @@ def _protocol(how: Rules) -> str:
     )
 
 
-def _benchmarks(host: Host | None) -> str:
+def _described(column: Column, protocol: Protocol) -> str:
+    """The formula in words, and what the protocol itself calls the score where that differs."""
+    own = next((one.label for one in protocol.columns if one.key == column.key), column.label)
+    called = "" if own == column.label else f" The protocol calls it {escape(own)}."
+    return f"{escape(column.description) or MISSING}{called}"
+
+
+def _benchmarks(host: Host | None, namespace: str) -> str:
     if host is None or not host.benchmarks:
         return ""
     rows = "".join(
-        f"<tr><td>{escape(name)}</td>"
+        f"<tr><td>{hub_link(hub_page(f'{namespace}/{name}'), name)}</td>"
         f"<td>{', '.join(f'{escape(track)} ({n})' for track, n in entry.tracks.items())}</td>"
         f"<td>{escape(entry.split)}</td><td>{escape(entry.licence) or MISSING}</td></tr>"
         for name, entry in host.benchmarks.items()
@@ -108,8 +120,19 @@ def _data(namespace: str) -> str:
     )
     code = "\n".join(f"load_dataset({results}{config})  # {what}" for config, what in lines)
     return (
-        "<h2>Getting the data</h2><p>Everything on the board is a dataset. Scores only; no report text is in it.</p>"
+        "<h2>Getting the data</h2><p>Everything on the board is in the dataset "
+        f"{hub_link(hub_page(f'{namespace}/results'), f'{namespace}/results')}. "
+        "Scores only; no report text is in it.</p>"
         f"<pre>{first}python -i -c &quot;from datasets import load_dataset&quot;\n{code}</pre>"
+    )
+
+
+def _citing() -> str:
+    return (
+        '<h2 id="cite">How to cite</h2><p>Cite rexrank with its version, and the metrics and the benchmark whose '
+        "numbers you give. Give the signature of each score and the revision of the results.</p>"
+        f"<pre>@software{{rexrank,\n  title = {{rexrank}},\n  author = {{{{The rexrank developers}}}},\n"
+        f"  version = {{{escape(__version__)}}}\n}}</pre>"
     )
 
 
@@ -121,4 +144,5 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str) -> None:
     def show() -> Any:
         return about_html(store.data, namespace)
 
-    page.load(show, None, text, api_visibility="private", show_progress="hidden")
+    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    page.load(show, None, text, **private).then(None, js=_TO_PART, **private)

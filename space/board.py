@@ -6,6 +6,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from space import about, api, leaderboard, queue, submit
+from space.absent import answer
 from space.data import BoardStore
 from space.guard import Guard
 from space.parts import navigation
@@ -58,7 +59,10 @@ def launch_settings(host: str, port: int) -> dict[str, Any]:
         "pwa": False,
         "max_file_size": UPLOAD_LIMIT,
         "footer_links": ["api"],
-        "app_kwargs": {"middleware": [Middleware(Guard, local=host == LOOPBACK)]},
+        "app_kwargs": {
+            "middleware": [Middleware(Guard, local=host == LOOPBACK)],
+            "exception_handlers": {404: answer},
+        },
         "theme": THEME,
         "css": CSS,
     }

@@ -1,10 +1,10 @@
 """Everything the board knows about one result: scores, intervals, signatures, and what is missing and why."""
 
-from collections.abc import Sequence
-
-from rexrank import environment
-from space.data import Document
+from rexrank.board.requests import Request
+from rexrank.board.results import path_of, per_study_path
+from space.data import BoardData, Document
 from space.formatting import MISSING, escape, external_link, interval, moment, number
+from space.links import hub_file, hub_link, hub_page
 from space.rules import Rules, label, load
 from space.table import Column, Row
 
@@ -12,16 +12,17 @@ _LINKS = (("model_url", "model"), ("paper_url", "paper"), ("code_url", "code"))
 _STATUS = {"not_available": "not available", "not_applicable": "not applicable", "failed": "failed"}
 
 
-def detail_html(row: Row, scores: Sequence[Document], rules: Rules, ranked: int) -> str:
+def detail_html(row: Row, data: BoardData, rules: Rules, ranked: int, namespace: str) -> str:
     """Lay one result out.
 
     Args:
         row: Its row of the leaderboard table.
-        scores: All rows of the scores table.
+        data: What the board knows: all scores, and the request behind the row.
         rules: How its track is shown.
         ranked: How many rows of the track have a rank.
+        namespace: Owner of the results repo.
     """
-    own = {str(score["metric"]): score for score in scores if score["result_id"] == row["result_id"]}
+    own = {str(score["metric"]): score for score in data.scores if score["result_id"] == row["result_id"]}
     chips = "".join(
         f' <span class="rx-chip">{name}</span>'
         for field, name in (("is_baseline", "baseline"), ("stale", "stale"), ("verified", "verified"))
@@ -30,18 +31,20 @@ def detail_html(row: Row, scores: Sequence[Document], rules: Rules, ranked: int)
     return (
         f'<div class="rx-panel rx-detail" data-result="{escape(row["result_id"])}">'
         f'<h3><span class="rx-name">{escape(row["model_name"])}</span>{chips}</h3>'
-        f"<dl>{''.join(_facts(row, rules, ranked))}</dl>{_scores(own, rules)}</div>"
+        f"<dl>{''.join(_facts(row, data, rules, ranked, namespace))}</dl>{_scores(own, rules)}</div>"
     )
 
 
-def _facts(row: Row, rules: Rules, ranked: int) -> list[str]:
+def _facts(row: Row, data: BoardData, rules: Rules, ranked: int, namespace: str) -> list[str]:
+    request = next((one for one in data.requests if one.id == row["request_id"]), None)
     links = " · ".join(link for field, name in _LINKS if (link := external_link(row.get(field), name)))
     facts = [
         ("Rank", _rank(row, rules, ranked)),
         ("Organisation", escape(row.get("organization"))),
-        ("Submitted", f"{moment(row.get('submitted_at'))} by {escape(row.get('owner'))}"),
+        ("Submitted", f"{moment(row.get('submitted_at'))} by {_submitter(row, request)}"),
         ("Links", links),
-        ("Predictions", _predictions(row)),
+        ("Predictions", _predictions(row, request)),
+        ("Files", _files(row, data, namespace)),
         ("Licence", escape(row.get("license"))),
         ("Studies", _studies(row)),
         ("Trained on", ", ".join(escape(name) for name in row.get("trained_on") or ())),
@@ -59,16 +62,28 @@ def _rank(row: Row, rules: Rules, ranked: int) -> str:
     return f"{row['rank']} of {ranked}{by}{', provisional' if rules.provisional else ''}"
 
 
-def _predictions(row: Row) -> str:
+def _submitter(row: Row, request: Request | None) -> str:
+    owner = str(row.get("owner"))
+    sent = request.submitter.name if request else owner
+    return escape(owner) if sent == owner else f"{escape(sent)} for {escape(owner)}"
+
+
+def _predictions(row: Row, request: Request | None) -> str:
     repo, revision = str(row.get("repo_id")), str(row.get("revision"))
-    name = f"<code>{escape(repo)}</code> at <code>{escape(revision[:12])}</code>"
-    endpoint = environment.endpoint()
-    # Only the public Hub has pages to look at; a Hub on one machine serves files alone.
-    return (
-        f"{name} ({external_link(f'{endpoint}/datasets/{repo}/tree/{revision}', 'open')})"
-        if (endpoint == "https://huggingface.co")
-        else name
-    )
+    inside = f", file <code>{escape(request.path_in_repo)}</code>" if request else ""
+    return f"{hub_link(hub_page(repo, revision), repo)} at <code>{escape(revision[:12])}</code>{inside}"
+
+
+def _files(row: Row, data: BoardData, namespace: str) -> str:
+    """Links to what the results repo holds of this result; scores of single studies of public sets only."""
+    results, revision = f"{namespace}/results", data.revisions.get("results", "main")
+    result = path_of(str(row["owner"]), str(row["request_id"]), str(row["evaluator_hash"]))
+    links = [hub_link(hub_file(results, result, revision), "result (JSON)")]
+    benchmark = data.host.benchmarks.get(str(row["dataset"])) if data.host else None
+    if benchmark and benchmark.public:
+        studies = per_study_path(str(row["result_id"]))
+        links.append(hub_link(hub_file(results, studies, revision), "scores of each study (Parquet)"))
+    return " · ".join(links)
 
 
 def _studies(row: Row) -> str:
@@ -89,8 +104,8 @@ def _scores(own: dict[str, Document], rules: Rules) -> str:
         return '<p class="rx-quiet">The table of scores does not hold this result yet.</p>'
     lines = "".join(_line(key, own[key], columns.get(key), rules) for key in keys)
     return (
-        '<div class="rx-wide"><table><thead><tr><th>Score</th><th>Value</th><th>95 % interval</th><th>Studies</th>'
-        f"<th>Signature, or why there is none</th></tr></thead><tbody>{lines}</tbody></table></div>"
+        '<div class="rx-wide rx-scores"><table><thead><tr><th>Score</th><th>Value</th><th>95 % interval</th>'
+        f"<th>Studies</th><th>Signature, or why there is none</th></tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
 
@@ -99,10 +114,13 @@ def _line(key: str, score: Document, column: Column | None, rules: Rules) -> str
     if score["status"] != "ok":
         status = _STATUS.get(str(score["status"]), str(score["status"]))
         reason = f": {escape(score['reason'])}" if score.get("reason") else ""
-        return f"<tr><td>{name}</td><td>{MISSING}</td><td></td><td></td><td>{escape(status)}{reason}</td></tr>"
+        return (
+            f'<tr><th scope="row">{name}</th><td>{MISSING}</td><td></td><td></td><td>{escape(status)}{reason}</td></tr>'
+        )
     digits = column.digits if column else 3
     return (
-        f"<tr><td>{name}</td><td><strong>{number(score['value'], digits)}</strong></td>"
-        f"<td>{interval(score.get('ci_low'), score.get('ci_high'), digits)}</td><td>{score['n']}</td>"
-        f"<td><code>{escape(score['signature'])}</code></td></tr>"
+        f'<tr><th scope="row">{name}</th><td data-label="Value"><strong>{number(score["value"], digits)}</strong></td>'
+        f'<td data-label="95 % interval">{interval(score.get("ci_low"), score.get("ci_high"), digits)}</td>'
+        f'<td data-label="Studies">{score["n"]}</td>'
+        f'<td data-label="Signature"><code>{escape(score["signature"])}</code></td></tr>'
     )

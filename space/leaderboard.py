@@ -8,17 +8,19 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import gradio as gr
 
+from rexrank import __version__
 from rexrank.files import write_atomically
 from rexrank.hub.clock import utc_now
 from space.chart import Mark, interval_chart
 from space.data import BoardData, BoardStore
 from space.detail import detail_html
 from space.formatting import escape, is_missing
+from space.links import board_address, hub_link, hub_page, listed
 from space.parts import first_steps, freshness
+from space.rules import label
 from space.selection import Page, Wish, arrange_page
 from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, laid_out, to_csv
 
@@ -32,13 +34,60 @@ document.addEventListener("click", event => {
   if (head) trigger("click", {column: Number(head.dataset.heading)});
 }, true);
 """
-_TO_DETAIL = "() => document.getElementById('lb-detail').scrollIntoView({behavior: 'smooth', block: 'nearest'})"
+# The table needs a moment to get its height, and moves what is below it.
+_TO_DETAIL = """() => setTimeout(() => {
+  const detail = document.querySelector("#lb-detail .rx-detail");
+  if (detail) detail.scrollIntoView({behavior: "smooth", block: "nearest"});
+}, 400)"""
+# The page's address is always that of the view, so that a reload, a bookmark and a shared address show the same.
+# What the page's surroundings put into the address (a theme, a Space's signature) stays. A table that has another
+# order is moved sideways until the column that it is sorted by can be seen beside those that stay.
+_FOLLOW_THE_VIEW = """
+let order = "";
+watch("value", () => {
+  const link = element.querySelector("a.rx-here");
+  if (!link) return;
+  const address = new URL(link.href);
+  for (const [name, value] of new URLSearchParams(location.search))
+    if (name.startsWith("__")) address.searchParams.set(name, value);
+  history.replaceState(history.state, "", address);
+  if (order !== link.dataset.order) setTimeout(() => {
+    const heads = [...document.querySelectorAll("#lb [data-heading]")];
+    const head = heads.find(one => one.dataset.heading === link.dataset.column);
+    const view = document.querySelector("#lb .virtual-table-viewport");
+    if (!head || !view || getComputedStyle(head).position === "sticky") return;
+    const kept = heads.filter(one => getComputedStyle(one).position === "sticky");
+    const left = Math.max(...kept.map(one => one.getBoundingClientRect().right));
+    const [place, frame] = [head.getBoundingClientRect(), view.getBoundingClientRect()];
+    if (place.right > frame.right) view.scrollLeft += place.right - frame.right;
+    else if (place.left < left) view.scrollLeft -= left - place.left;
+  }, 300);
+  order = link.dataset.order;
+});
+"""
+
+
+def lead_html(data: BoardData, namespace: str) -> str:
+    """Say what the board is, what this host computes, and where to find the numbers and how to cite them."""
+    links = (
+        hub_link(hub_page(f"{namespace}/results"), "Results as a dataset"),
+        '<a href="./about#cite">How to cite</a>',
+        '<a href="./about">What the numbers mean</a>',
+        f"rexrank {escape(__version__)}",
+    )
+    computed = [label(key, None) for key in data.host.metrics] if data.host else []
+    scores = f" This host computes {listed(computed)}." if computed else ""
+    return (
+        '<h1 class="rx-title">Radiology report generation</h1><p class="rx-lead">How close reports written by AI come '
+        f"to the radiologist's.{scores} A score that is not computed is absent, never 0.</p>"
+        f'<p class="rx-fresh">{" · ".join(links)}</p>'
+    )
 
 
 def heading_html(page: Page) -> str:
     """Say in a sentence or two what the table holds and by which rule it is ranked."""
     wish, how = page.wish, page.rules
-    parts = []
+    parts = [f'<p class="rx-note" role="status">{escape(note)}</p>' for note in page.notes]
     if how.provisional and how.deciding:
         parts.append(
             f'<p class="rx-provisional"><strong>Provisional ranking</strong> by {escape(how.deciding.label)}: this '
@@ -49,27 +98,55 @@ def heading_html(page: Page) -> str:
     by = f"ranked by {escape(how.deciding.heading)}" if how.deciding else "not ranked: no ranking key is computed here"
     parts.append(
         f'<p class="rx-view"><strong>{count} {models}</strong> on {escape(wish.benchmark)}, {escape(wish.track)}; {by} '
-        f"under {escape(how.protocol)}. Beneath each score its 95 % interval. Equal scores share a rank; rows that "
-        f'miss a required score come last. <a href="?{_query(wish)}">Link to this view</a></p>'
+        f"under {escape(how.protocol)}. Beneath each score its 95 % interval; rows that miss a required score come "
+        f"last. {_link(page)}</p>"
     )
     if how.absent:
-        parts.append(f'<p class="rx-view">Not computed on this host: {escape(", ".join(how.absent))}.</p>')
-    return "".join(parts)
+        parts.append(f'<p class="rx-view">Not computed on this host: {listed(how.absent)}.</p>')
+    if any(row.get("is_baseline") for row in page.group):
+        parts.append(
+            '<p class="rx-view">A baseline sees no image: a model at or below one has not shown that it looks at '
+            "images.</p>"
+        )
+    return "".join(parts) + _nothing(page)
 
 
-def _query(wish: Wish) -> str:
+def _nothing(page: Page) -> str:
+    """Say why there is no row; the style sheet hides the table beside it."""
+    if page.rows:
+        return ""
+    if page.group:
+        said = f"No model matches “{escape(page.wish.text.strip())}”."
+    else:
+        address = board_address("./submit", {"benchmark": page.wish.benchmark, "track": page.wish.track})
+        said = f'No model yet — be the first: <a href="{address}">Submit</a>.'
+    return f'<p class="rx-empty rx-none" role="status">{said}</p>'
+
+
+def _link(page: Page) -> str:
+    """The address of the view; what follows it in the browser is told by which column the rows stand."""
+    wish = page.wish
     wanted = {"benchmark": wish.benchmark, "track": wish.track, "protocol": wish.protocol, "metric": wish.sort}
-    if not wish.best_first:
-        wanted["order"] = "worst"
-    if wish.model:
-        wanted["model"] = wish.model
-    return urlencode(wanted).replace("&", "&amp;")
+    wanted |= {"order": "" if wish.best_first else "worst", "search": wish.text.strip(), "model": wish.model}
+    deciding = {page.rules.deciding.key} if page.rules.deciding else set()
+    if set(wish.chosen or ()) - deciding != set(page.usual) - deciding:
+        wanted["columns"] = ",".join(key for key in wish.chosen or () if key not in deciding) or "none"
+    keys = _keys(page)
+    column = keys.index(wish.sort) if wish.sort in keys else 0
+    return (
+        f'<a class="rx-here" href="{board_address("", wanted)}" data-column="{column}" '
+        f'data-order="{column}{wish.best_first}">Link to this view</a>'
+    )
+
+
+def _keys(page: Page) -> list[str]:
+    return laid_out([], page.columns, page.plain, "", provisional=False).keys
 
 
 def chart_html(page: Page) -> str:
     """Draw the score that the table is sorted by, or else the one that ranks; best on top."""
     column = _drawn(page)
-    if column is None:
+    if column is None or not page.rows:
         return ""
     marks = [
         Mark(
@@ -90,13 +167,15 @@ def _drawn(page: Page) -> Column | None:
     return by_key.get(page.wish.sort) or page.rules.deciding or next(iter(page.rules.columns), None)
 
 
-def opened_detail(page: Page, data: BoardData) -> str:
+def opened_detail(page: Page, data: BoardData, namespace: str) -> str:
     """Lay out the model that the visitor has opened, or say how to open one."""
-    row = next((row for row in page.group if row["result_id"] == page.wish.model), None)
+    row = page.opened
+    if row is None and not page.rows:
+        return ""
     if row is None:
         return '<p class="rx-quiet">Click on a row to see all scores of a model, their signatures and its files.</p>'
     ranked = sum(row.get("rank") is not None for row in page.group)
-    return detail_html(row, data.scores, page.rules, ranked)
+    return detail_html(row, data, page.rules, ranked, namespace)
 
 
 class CsvFiles:
@@ -134,6 +213,7 @@ class CsvFiles:
 class _Parts:
     """The page's components that follow from the data and the visitor's wish."""
 
+    lead: gr.HTML
     fresh: gr.HTML
     empty: gr.HTML
     filled: gr.Column
@@ -183,7 +263,8 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
         return parts.filled_with(_values(data, arrange_page(data, wish), files, namespace, now()))
 
     def opened(visitor: gr.Request) -> list[Any]:
-        return render(_asked(visitor.query_params))
+        wish = _asked(visitor.query_params)
+        return [wish.text, *render(wish)]
 
     def changed(*values: Any) -> list[Any]:
         return render(_wish(*values))
@@ -199,19 +280,21 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
         key = keys[position]
         return render(replace(wish, sort=key, best_first=key != wish.sort or not wish.best_first))
 
-    def row_clicked(event: gr.SelectData, results: Sequence[str], *values: Any) -> tuple[str, str]:
+    def row_clicked(event: gr.SelectData, results: Sequence[str], *values: Any) -> tuple[str, str, str]:
         data, position = store.data, event.index[0]
         result_id = results[position] if 0 <= position < len(results) else ""
-        return result_id, opened_detail(arrange_page(data, replace(_wish(*values), model=result_id)), data)
+        page = arrange_page(data, replace(_wish(*values), model=result_id))
+        return page.wish.model, opened_detail(page, data, namespace), heading_html(page)
 
     def ticked(version: str, *values: Any) -> list[Any]:
         data = store.data
         if data.version != version:
             return render(_wish(*values))
         # Nothing new: only the age changes, and the visitor's place in the table stays.
-        return [freshness(data, now()), *[gr.skip()] * (len(parts.all()) - 1)]
+        return [gr.skip(), freshness(data, now()), *[gr.skip()] * (len(parts.all()) - 2)]
 
-    page.load(opened, None, parts.all(), **private)
+    scroll: dict[str, Any] = {"fn": None, "js": _TO_DETAIL, **private}
+    page.load(opened, None, [text, *parts.all()], **private).then(**scroll)
     choosers: tuple[Any, ...] = (parts.benchmark, parts.track, parts.protocol)
     for chooser in choosers:
         chooser.input(other_track, wish_inputs, parts.all(), **private)
@@ -221,18 +304,14 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
     # Not "input": for pasted text that event carries the value of before.
     text.change(changed, wish_inputs, parts.all(), trigger_mode="always_last", **private)
     header.click(header_clicked, [parts.keys, *wish_inputs], parts.all(), **private)
-    parts.table.select(row_clicked, [parts.results, *wish_inputs], [parts.model, parts.detail], **private).then(
-        None, None, None, js=_TO_DETAIL, api_visibility="private"
-    )
+    parts.table.select(
+        row_clicked, [parts.results, *wish_inputs], [parts.model, parts.detail, parts.heading], **private
+    ).then(**scroll)
     gr.Timer(store.period).tick(ticked, [parts.version, *wish_inputs], parts.all(), **private)
 
 
 def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
-    gr.HTML(
-        '<h1 class="rx-title">Radiology report generation</h1><p class="rx-lead">AI-written reports compared with the '
-        "radiologist's, study by study, each score with its uncertainty.</p>",
-        elem_id="lb-title",
-    )
+    lead = gr.HTML(elem_id="lb-title")
     fresh = gr.HTML(elem_id="lb-fresh")
     empty = gr.HTML(elem_id="lb-empty", visible=False)
     with gr.Column(elem_id="lb-filled") as filled:
@@ -246,7 +325,7 @@ def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
             text = gr.Textbox(
                 label="Search", placeholder="Model or team", max_lines=1, elem_id="lb-search", min_width=140
             )
-        heading = gr.HTML(elem_id="lb-heading")
+        heading = gr.HTML(elem_id="lb-heading", js_on_load=_FOLLOW_THE_VIEW)
         table = gr.Dataframe(
             interactive=False,
             show_label=False,
@@ -264,6 +343,7 @@ def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
     header = gr.HTML("", js_on_load=_HEADER_CLICKS, elem_id="lb-header-clicks", elem_classes="rx-hidden")
     states = {name: gr.State(value) for name, value in (("model", ""), ("keys", []), ("results", []), ("version", ""))}
     parts = _Parts(
+        lead,
         fresh,
         empty,
         filled,
@@ -299,13 +379,16 @@ def _wish(
 
 
 def _asked(query: Mapping[str, str]) -> Wish:
-    """Read the page's address (``benchmark``, ``track``, ``protocol``, ``metric``, ``order``, ``model``)."""
+    """Read the page's address, as `_link` writes it."""
+    columns = query.get("columns")
     return Wish(
         benchmark=query.get("benchmark") or query.get("dataset") or "",
         track=query.get("track") or query.get("section") or "",
         protocol=query.get("protocol") or "",
         sort=query.get("metric") or "",
         best_first=query.get("order") != "worst",
+        text=query.get("search") or "",
+        chosen=tuple(columns.split(",")) if columns else None,
         model=query.get("model") or "",
     )
 
@@ -327,6 +410,7 @@ def _values(data: BoardData, page: Page, files: CsvFiles, namespace: str, now: d
     offered = {key for _, key in choices}
     path = files.write(page)
     return {
+        "lead": lead_html(data, namespace),
         "fresh": freshness(data, now),
         "empty": gr.HTML(first_steps(data, namespace), visible=not data.leaderboard),
         "filled": gr.Column(visible=bool(data.leaderboard)),
@@ -340,7 +424,7 @@ def _values(data: BoardData, page: Page, files: CsvFiles, namespace: str, now: d
         "table": gr.Dataframe(value=layout.value, datatype=layout.kinds, column_widths=layout.widths),
         "download": gr.DownloadButton(value=path, interactive=path is not None),
         "chart": chart_html(page),
-        "detail": opened_detail(page, data),
+        "detail": opened_detail(page, data, namespace),
         "model": wish.model,
         "keys": layout.keys,
         "results": layout.result_ids,

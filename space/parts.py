@@ -34,7 +34,7 @@ def first_steps(data: BoardData, namespace: str) -> str:
     """Say how a board without any result gets its first one."""
     if data.host:
         return (
-            '<div class="rx-empty" role="status"><h3>No results yet</h3>'
+            '<div class="rx-empty" role="status"><h3>No model yet — be the first</h3>'
             '<p>Put predictions in on the page <a href="./submit">Submit</a>, or from a shell:</p>'
             "<pre>rexrank submit predictions.csv --benchmark iu-xray --track findings</pre>"
             '<p>The page <a href="./queue">Queue</a> shows how far they are.</p></div>'

@@ -1,26 +1,27 @@
 """The page "Queue": what waits, runs, failed and why, and whether a worker is alive."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
 
 import gradio as gr
 
 from rexrank.board.requests import SHOWN as STATES
-from rexrank.board.requests import Request, Status
+from rexrank.board.requests import Request, ResultPlace, Status
 from rexrank.hub.clock import utc_now
 from space.data import BoardData, BoardStore, Document
 from space.formatting import age, duration, escape, moment, parse_time
+from space.links import board_address
 from space.parts import freshness
+from space.selection import linked_row
 
 SILENT_SECONDS = 15 * 60
 LISTED = 50
 _SECTIONS: tuple[tuple[Status, str, str], ...] = (
     ("RUNNING", "Running", "Nothing is being scored right now."),
-    ("PENDING", "Waiting", "Nothing waits."),
+    ("PENDING", "Pending", "Nothing is pending."),
     ("FAILED", "Failed", "Nothing has failed."),
-    ("FINISHED", "Finished", "Nothing has been scored yet."),
+    ("FINISHED", "Done", "Nothing has been scored yet."),
     ("CANCELLED", "Cancelled", ""),
 )
 
@@ -65,12 +66,14 @@ def queue_html(data: BoardData, now: datetime, asked: str = "") -> str:
     """
     by_state = {state: in_order(data.requests, state) for state, _, _ in _SECTIONS}
     places = {request.id: place for place, request in enumerate(by_state["PENDING"], start=1)}
-    parts = [_asked(data, now, asked, places)] if asked else []
+    done = by_state["FINISHED"]
+    replaced = _replaced(data, [*done[:LISTED], *(request for request in done[LISTED:] if request.id == asked)])
+    parts = [_asked(data, now, asked, places, replaced)] if asked else []
     for state, title, empty in _SECTIONS:
         requests = by_state[state]
         if not requests and not empty:
             continue
-        entries = "".join(_entry(request, now, places) for request in requests[:LISTED])
+        entries = "".join(_entry(request, now, places, replaced) for request in requests[:LISTED])
         hidden = len(requests) - LISTED
         more = f'<p class="rx-quiet">and {hidden} more in the requests repo</p>' if hidden > 0 else ""
         body = entries + more if requests else f'<p class="rx-quiet">{empty}</p>'
@@ -78,14 +81,25 @@ def queue_html(data: BoardData, now: datetime, asked: str = "") -> str:
     return "".join(parts) + _set_aside(data.set_aside)
 
 
-def _asked(data: BoardData, now: datetime, asked: str, places: dict[str, int]) -> str:
+def _replaced(data: BoardData, done: Sequence[Request]) -> set[str]:
+    """Ids of those requests whose result is not on the leaderboard, because a later one of the model is."""
+    shown = {row["request_id"] for row in data.leaderboard}
+    absent = [request for request in done if request.id not in shown]
+    return {one.id for one in absent if one.result and linked_row(data, _result_id(one.result))}
+
+
+def _result_id(place: ResultPlace) -> str:
+    return place.path.rsplit("/", 1)[-1].removesuffix(".json")
+
+
+def _asked(data: BoardData, now: datetime, asked: str, places: dict[str, int], replaced: Collection[str]) -> str:
     mine = next((request for request in data.requests if request.id == asked), None)
     if mine is None:
         return (
             f'<p class="rx-note" role="status">Request <code>{escape(asked)}</code> is not in the queue that was read '
             "last; this page looks again by itself.</p>"
         )
-    return f'<section class="rx-section rx-mine"><h3>Your request</h3>{_entry(mine, now, places)}</section>'
+    return f'<section class="rx-section rx-mine"><h3>Your request</h3>{_entry(mine, now, places, replaced)}</section>'
 
 
 def _set_aside(count: int) -> str:
@@ -95,11 +109,17 @@ def _set_aside(count: int) -> str:
     return f'<p class="rx-note" role="status">{files} set aside; the others are not affected.</p>'
 
 
-def _entry(request: Request, now: datetime, places: dict[str, int]) -> str:
+def entry_html(data: BoardData, request: Request, now: datetime) -> str:
+    """One request as it stands in the queue."""
+    places = {one.id: place for place, one in enumerate(in_order(data.requests, "PENDING"), start=1)}
+    return _entry(request, now, places, _replaced(data, [request]))
+
+
+def _entry(request: Request, now: datetime, places: dict[str, int], replaced: Collection[str]) -> str:
     # Of an unpublished submission visitors see state and position, nothing else.
     hidden = request.visibility == "private"
     name = "unpublished submission" if hidden else request.model_name
-    rest = "" if hidden else _facts(request) + _body(request, now)
+    rest = "" if hidden else _facts(request) + _body(request, now, request.id in replaced)
     state = STATES[request.status]
     baseline = ' <span class="rx-chip">baseline</span>' if request.kind == "baseline" and not hidden else ""
     return (
@@ -129,14 +149,14 @@ def _when(request: Request, now: datetime, places: dict[str, int]) -> str:
     return f'<span title="{since}">{age(request.status_at, now)} ago</span>'
 
 
-def _body(request: Request, now: datetime) -> str:
+def _body(request: Request, now: datetime, replaced: bool) -> str:
     if request.status == "PENDING":
         return _next_attempt(request, now)
     if request.status == "RUNNING":
         return _progress(request)
     if request.status == "FAILED":
         return _reason(request)
-    return _outcome(request) if request.status == "FINISHED" else ""
+    return _outcome(request, replaced) if request.status == "FINISHED" else ""
 
 
 def _next_attempt(request: Request, now: datetime) -> str:
@@ -169,14 +189,20 @@ def _reason(request: Request) -> str:
     return f'<div class="rx-reason"><code>{escape(error.code)}</code>{stage}<p>{escape(error.message)}</p></div>'
 
 
-def _outcome(request: Request) -> str:
+def scores_address(request: Request) -> str:
+    """Address of the table that holds a done request's scores, with its details open; empty before there are any."""
+    if request.result is None:
+        return ""
+    place = {"benchmark": request.dataset, "track": request.section, "protocol": request.protocol}
+    return board_address("./", {**place, "model": _result_id(request.result)})
+
+
+def _outcome(request: Request, replaced: bool) -> str:
     started = [entry.at for entry in request.history if entry.from_ == "PENDING" and entry.to == "RUNNING"]
     took = f"scored in {duration((request.status_at - started[-1]).total_seconds())}" if started else ""
-    link = ""
-    if request.result:
-        result_id = request.result.path.rsplit("/", 1)[-1].removesuffix(".json")
-        query = f"benchmark={quote(request.dataset)}&amp;track={quote(request.section)}&amp;model={quote(result_id)}"
-        link = f'<a href="./?{query}">see the scores</a>'
+    address = scores_address(request)
+    label = "replaced by a later submission: see its scores" if replaced else "see the scores"
+    link = f'<a href="{address}">{label}</a>' if address else ""
     return f'<p class="rx-facts">{" · ".join(part for part in (took, link) if part)}</p>'
 
 

@@ -1,6 +1,6 @@
 """What the protocol, the metric registry and the host say about a track: its columns, their directions, the ranking."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,7 +23,9 @@ class Rules:
 
     Attributes:
         protocol: The rule book as ``name@version``.
-        columns: Scores that have a column, the deciding one first.
+        columns: Scores that have a column, the deciding one first: those of the protocol that the host computes, and
+            others that a row has a value for.
+        extra: Keys of those others.
         deciding: The score that ranks, or None where the host computes no ranking key.
         provisional: Whether another key decides because the host does not compute the protocol's first.
         wanted: Label of the protocol's first ranking key.
@@ -32,6 +34,7 @@ class Rules:
 
     protocol: str
     columns: tuple[Column, ...]
+    extra: frozenset[str]
     deciding: Column | None
     provisional: bool
     wanted: str
@@ -51,29 +54,32 @@ def rules(protocol_id: str, host: Host | None, rows: Sequence[Row]) -> Rules:
     directions = {key: found.direction for key, found in registry.score_keys().items()}
     if protocol:
         directions = {**protocol.directions, **directions}
-    computed = _computed(host, rows, directions)
+    valued = {key for key in directions if has_value(rows, key)}
+    # What the host computes for another protocol only would be a column without a single number here.
+    computed = valued | (set(host.metrics) & set(directions) if host else set())
     chosen = ranking.choose(protocol.ranking, computed, directions) if protocol else None
     columns = {one.key: score_column(one.key, protocol) for one in listed if one.score_key in computed}
     if chosen:
         columns.setdefault(chosen.name, score_column(chosen.name, protocol))
+    own = frozenset(columns)
     for key in directions:
-        if key in computed and not any(key in (one.key, one.score_key) for one in listed):
+        if key in valued and not any(key in (one.key, one.score_key) for one in listed):
             columns.setdefault(key, score_column(key, protocol))
     deciding = columns.get(chosen.name) if chosen else None
     return Rules(
         protocol=protocol_id,
         columns=tuple(sorted(columns.values(), key=lambda one: one is not deciding)),
+        extra=frozenset(columns) - own,
         deciding=deciding,
         provisional=bool(chosen and chosen.provisional),
         wanted=label(protocol.ranking[0], protocol) if protocol and protocol.ranking else "",
-        absent=tuple(one.label for one in listed if one.score_key not in computed),
+        absent=tuple(label(one.key, protocol) for one in listed if one.score_key not in computed),
     )
 
 
-def _computed(host: Host | None, rows: Iterable[Row], known: Collection[str]) -> set[str]:
-    """Score keys that are worth a column: those the host computes, and any that a row has a value for."""
-    valued = {key for row in rows for key in known if not is_missing(row.get(key))}
-    return valued | (set(host.metrics) & set(known) if host else set())
+def has_value(rows: Iterable[Row], key: str) -> bool:
+    """Whether at least one row has this score."""
+    return any(not is_missing(row.get(key)) for row in rows)
 
 
 @cache
@@ -107,10 +113,10 @@ def score_column(key: str, protocol: Protocol | None) -> Column:
 
 
 def label(key: str, protocol: Protocol | None) -> str:
-    """Name of a score for readers: the protocol's, else the registry's, else the key itself."""
-    listed = next((one.label for one in protocol.columns if one.key == key), None) if protocol else None
+    """Name of a score for readers, the same under every protocol: the registry's, else the protocol's, else the key."""
     found = registry.score_keys().get(key)
-    return listed or (found.label if found else _said_by_inverse(key, protocol))
+    listed = next((one.label for one in protocol.columns if one.key == key), None) if protocol else None
+    return (found.label if found else None) or listed or _said_by_inverse(key, protocol)
 
 
 def _said_by_inverse(key: str, protocol: Protocol | None) -> str:

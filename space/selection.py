@@ -1,11 +1,15 @@
 """From a visitor's wish to the rows and columns of the leaderboard; no page here."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rexrank.board.names import name_key
 from space.data import BoardData
-from space.rules import Rules, rules, with_inverses
+from space.rules import Rules, has_value, rules, with_inverses
 from space.table import BY_RANK, DEFAULT_PLAIN_COLUMNS, PLAIN_COLUMNS, TEXT_COLUMNS, Column, Row, arranged, search
+
+# Of a name from an address that the board does not know, no more is repeated.
+SAID_LENGTH = 40
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Page:
         rows: Those that are shown, in order.
         columns: The score columns that are shown.
         plain: The other columns that are shown.
+        notes: What of the wish could not be granted, one sentence each.
     """
 
     wish: Wish
@@ -58,6 +63,17 @@ class Page:
     rows: list[Row]
     columns: list[Column]
     plain: list[str]
+    notes: list[str]
+
+    @property
+    def opened(self) -> Row | None:
+        """The row whose details are open."""
+        return next((row for row in self.rows if row["result_id"] == self.wish.model), None)
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """Keys of the columns that are shown where nobody has chosen any."""
+        return _usual(self.rules)
 
 
 def arrange_page(data: BoardData, wish: Wish) -> Page:
@@ -68,6 +84,8 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
         wish: What the visitor wants; what does not exist falls back to the first offer.
     """
     host = data.host
+    linked = linked_row(data, wish.model)
+    wish = _completed(wish, linked)
     benchmarks = _united(host.benchmarks if host else (), (str(row["dataset"]) for row in data.leaderboard))
     benchmark = _pick(wish.benchmark, benchmarks, {str(row["dataset"]) for row in data.leaderboard})
     rows = [row for row in data.leaderboard if row["dataset"] == benchmark]
@@ -81,19 +99,106 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
     how = rules(protocol, host, group)
     group = [with_inverses(row, how.columns) for row in group]
     keys = [column.key for column in how.columns]
-    chosen = (*keys, *DEFAULT_PLAIN_COLUMNS) if wish.chosen is None else wish.chosen
+    chosen = _usual(how) if wish.chosen is None else wish.chosen
     sort = wish.sort if wish.sort in (BY_RANK, *TEXT_COLUMNS, *keys, *PLAIN_COLUMNS) else BY_RANK
+    shown = arranged(search(group, wish.text), sort, how.columns, wish.best_first)
+    model = str(linked["result_id"]) if linked else ""
+    granted = Wish(benchmark, track, protocol, sort, wish.best_first, wish.text, chosen, model)
+    notes = _unmet(wish, granted)
+    if all(row["result_id"] != model for row in group):
+        notes += _elsewhere(wish.model, linked)
+    elif model != wish.model and linked:
+        notes.append(f"The linked result of {linked['model_name']} was replaced; the later one is shown.")
+    if all(row["result_id"] != model for row in shown):
+        granted = replace(granted, model="")
     return Page(
-        wish=Wish(benchmark, track, protocol, sort, wish.best_first, wish.text, chosen, wish.model),
+        wish=granted,
         benchmarks=benchmarks,
         tracks=tracks,
         protocols=protocols,
         rules=how,
         group=group,
-        rows=arranged(search(group, wish.text), sort, how.columns, wish.best_first),
-        columns=[column for column in how.columns if column.key in chosen or column is how.deciding],
+        rows=shown,
+        columns=[
+            column
+            for column in how.columns
+            if column is how.deciding
+            or (column.key in chosen and (column.key not in how.extra or has_value(shown, column.key)))
+        ],
         plain=[key for key in PLAIN_COLUMNS if key in chosen],
+        notes=notes,
     )
+
+
+def _usual(how: Rules) -> tuple[str, ...]:
+    return (*(column.key for column in how.columns), *DEFAULT_PLAIN_COLUMNS)
+
+
+def linked_row(data: BoardData, result_id: str) -> Row | None:
+    """The row of a result, or of the later result of the same model that has taken its place.
+
+    Args:
+        data: What the board knows.
+        result_id: Id of a result; rows of a model hold its latest one only.
+    """
+    if not result_id:
+        return None
+    row = next((row for row in data.leaderboard if row["result_id"] == result_id), None)
+    if row is not None:
+        return row
+    request_id = result_id.partition(".")[0]
+    asked = next((one for one in data.requests if one.id == request_id and one.visibility == "public"), None)
+    if asked is None:
+        return None
+    return next(
+        (
+            row
+            for row in data.leaderboard
+            if (row["owner"], row["dataset"], row["section"]) == (asked.owner, asked.dataset, asked.section)
+            and name_key(str(row["model_name"])) == asked.name_key
+            and asked.protocol in (protocol_of(row), row["protocol"])
+        ),
+        None,
+    )
+
+
+def _completed(wish: Wish, linked: Row | None) -> Wish:
+    """What a link to a model leaves open is where that model is."""
+    if linked is None:
+        return wish
+    return replace(
+        wish,
+        benchmark=wish.benchmark or str(linked["dataset"]),
+        track=wish.track or str(linked["section"]),
+        protocol=wish.protocol or protocol_of(linked),
+    )
+
+
+def _unmet(wish: Wish, granted: Wish) -> list[str]:
+    """Say which wishes name something that is not there."""
+    notes = []
+    if wish.benchmark and granted.benchmark and wish.benchmark != granted.benchmark:
+        notes.append(f"This board has no benchmark {_said(wish.benchmark)}; {granted.benchmark} is shown.")
+    elif wish.track and granted.track and wish.track != granted.track:
+        notes.append(f"{granted.benchmark} has no track {_said(wish.track)}; {granted.track} is shown.")
+    if wish.protocol and granted.protocol and wish.protocol not in (granted.protocol, granted.protocol.split("@")[0]):
+        notes.append(f"This board has no protocol {_said(wish.protocol)}; {granted.protocol} is shown.")
+    if wish.sort and wish.sort != granted.sort:
+        notes.append(f"There is no column {_said(wish.sort)} to sort by; the rows stand by their rank.")
+    return notes
+
+
+def _said(name: str) -> str:
+    return f"“{name if len(name) <= SAID_LENGTH else name[:SAID_LENGTH] + '…'}”"
+
+
+def _elsewhere(asked: str, linked: Row | None) -> list[str]:
+    if not asked:
+        return []
+    if linked is None:
+        return ["The linked model is not on this board: its result was taken back, or the link is not complete."]
+    place = f"{linked['dataset']}, {linked['section']}, {protocol_of(linked)}"
+    return [f"{linked['model_name']} is not in this table; it stands under {place}."]
 
 
 def _united(first: Iterable[str], more: Iterable[str]) -> list[str]:
@@ -101,9 +206,11 @@ def _united(first: Iterable[str], more: Iterable[str]) -> list[str]:
 
 
 def _pick(wanted: str, offers: Sequence[str], filled: set[str]) -> str:
-    """The wanted offer, else the first that has rows, else the first."""
+    """The wanted offer (a protocol's name will do), else the first that has rows, else the first."""
     if wanted in offers:
         return wanted
+    named = [offer for offer in offers if wanted and offer.partition("@")[0] == wanted]
+    offers = named or offers
     return next((offer for offer in offers if offer in filled), offers[0] if offers else "")
 
 

@@ -4,23 +4,30 @@ import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast, get_args
-from urllib.parse import quote
 
 import gradio as gr
 
-from rexrank.board.requests import Request, Track
+from rexrank.board.requests import LICENSE_LENGTH, Request, Track
 from rexrank.board.submission import PREDICTION_SUFFIXES, submit
 from rexrank.errors import RefusedInput, RexrankError
 from rexrank.hub import Hub, connect
 from rexrank.hub.clock import utc_now
 from rexrank.reports.problems import Problem
+from space.answers import accepted_html, failed_html, followed_html, refused_html
 from space.data import BoardData, BoardStore
 from space.formatting import escape
+from space.links import hub_link, hub_page
 from space.parts import freshness
 
 _LOGGER = logging.getLogger(__name__)
+SEND = "Check and submit"
+TEMPLATE = """study_id,prediction
+id-of-the-first-study,"The heart is normal in size. The lungs are clear."
+id-of-the-second-study,"No focal consolidation, effusion or pneumothorax."
+"""
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,7 @@ class Form:
     paper_url: str = ""
     code_url: str = ""
     token: str = ""
+    license: str = ""
 
 
 def send(form: Form, submitters: Submitters) -> Request:
@@ -105,6 +113,7 @@ def send(form: Form, submitters: Submitters) -> Request:
         paper_url=form.paper_url.strip() or None,
         code_url=form.code_url.strip() or None,
         organization=form.organization.strip() or None,
+        license=form.license.strip() or None,
         via="web",
         namespace=submitters.namespace,
         queue=submitters.queue,
@@ -121,34 +130,14 @@ def _missing(form: Form) -> list[Problem]:
             "predictions",
             "choose a file, or name a dataset repo that holds one",
         ),
+        (
+            bool(form.file) and not Path(form.file or "").is_file(),
+            "predictions",
+            "the board has cleared the file away; choose it again",
+        ),
         (bool(form.file) and bool(form.repo.strip()), "predictions", "give a file or a repo, not both"),
     ]
     return [Problem("wrong_value", None, None, field, message) for wrong, field, message in checks if wrong]
-
-
-def accepted_html(request: Request) -> str:
-    """Say that a request is in the queue, and where to watch it."""
-    return (
-        f'<div class="rx-done" role="status"><strong>In the queue</strong> as request <code>{request.id}</code>: '
-        f"{escape(request.model_name)}, {escape(request.dataset)}, {escape(request.section)}. "
-        f'<a href="./queue?request={quote(request.id)}">Watch it on the page Queue</a></div>'
-    )
-
-
-def refused_html(problems: list[Problem]) -> str:
-    """List every fault, or the first hundred of them."""
-    shown = "".join(f"<li>{escape(str(problem))}</li>" for problem in problems[:100])
-    more = f"<li>and {len(problems) - 100} more</li>" if len(problems) > 100 else ""
-    count = "1 fault" if len(problems) == 1 else f"{len(problems)} faults"
-    return (
-        f'<div class="rx-faults" role="alert"><strong>Not submitted: {count}.</strong> Nothing was put into the queue.'
-        f"<ul>{shown}{more}</ul></div>"
-    )
-
-
-def failed_html(message: str) -> str:
-    """Say why the Hub did not take a submission."""
-    return f'<div class="rx-faults" role="alert"><strong>Not submitted.</strong> <span>{escape(message)}</span></div>'
 
 
 def identity_html(submitters: Submitters) -> str:
@@ -164,39 +153,128 @@ def identity_html(submitters: Submitters) -> str:
     )
 
 
-def outcome(form: Form, submitters: Submitters) -> tuple[str, bool]:
+def outcome(form: Form, submitters: Submitters) -> tuple[str, Request | None]:
     """Send a form and say what became of it.
 
+    A file that is in the queue is gone from the board at once; one that was refused stays for the next try, until the
+    board clears its uploads.
+
     Returns:
-        HTML for the visitor, and whether the request is in the queue.
+        HTML for the visitor, and the request where it is in the queue.
     """
     try:
-        return accepted_html(send(form, submitters)), True
+        request = send(form, submitters)
     except RefusedInput as refusal:
-        return refused_html(refusal.problems), False
+        repo = f"{submitters.namespace}/{form.benchmark}" if form.benchmark else ""
+        return refused_html(refusal.problems, repo), None
     except RexrankError as error:
-        return failed_html(str(error)), False
+        return failed_html(str(error)), None
     except Exception as error:
         # Texts of other libraries' exceptions quote inputs, so only the kind is named.
         _LOGGER.error("a submission ended with %s", type(error).__name__)
-        return failed_html("the board made a mistake; the host finds its kind in the log. Nothing was queued."), False
-    finally:
-        if form.file:
-            Path(form.file).unlink(missing_ok=True)
+        return failed_html("the board made a mistake; the host finds its kind in the log. Nothing was queued."), None
+    if form.file:
+        Path(form.file).unlink(missing_ok=True)
+    return accepted_html(request), request
 
 
-def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Callable[[], Any] = utc_now) -> None:
+def help_html(data: BoardData, namespace: str, benchmark: str) -> str:
+    """Say what a file looks like, and where the ids in it come from."""
+    forms = " ".join(f"<code>{ending}</code>" for ending in PREDICTION_SUFFIXES)
+    ids = ""
+    if benchmark:
+        repo = f"{namespace}/{benchmark}"
+        entry = data.host.benchmarks.get(benchmark) if data.host else None
+        source = f"<code>load_dataset({escape(chr(34) + repo + chr(34))})</code> ({hub_link(hub_page(repo), repo)})"
+        gated = "" if entry and entry.public else ", which is open to those who may see its references"
+        ids = f" Study ids are those in the column <code>study_id</code> of {source}{gated}."
+    return (
+        f"<p>One file in one of the forms {forms}: for each study of the track its <code>study_id</code> and the "
+        f"model's text as <code>prediction</code>.{ids} No study may be missing, extra or double; an empty prediction "
+        "counts as worst.</p>"
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The form's components that its events use."""
+
+    fresh: gr.HTML
+    benchmark: gr.Dropdown
+    track: gr.Radio
+    protocol: gr.Dropdown
+    help: gr.HTML
+    name: gr.Textbox
+    organization: gr.Textbox
+    file: gr.File
+    repo: gr.Textbox
+    inside: gr.Textbox
+    license: gr.Textbox
+    links: tuple[gr.Textbox, ...]
+    token: gr.Textbox
+    button: gr.Button
+    answer: gr.HTML
+
+
+def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Callable[[], datetime] = utc_now) -> None:
     """Put the page's components and events into the open page."""
+    parts = _components(submitters)
+    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    choices = [parts.benchmark, parts.track]
+    offered = [parts.fresh, parts.benchmark, parts.track, parts.protocol, parts.help]
+    followed = gr.State("")
+    timer = gr.Timer(store.period, active=False)
+
+    def offer(benchmark: str | None, track: str | None) -> tuple[Any, ...]:
+        data = store.data
+        chosen = _benchmark(data, benchmark or "")
+        said = help_html(data, submitters.namespace, chosen)
+        return freshness(data, now()), *offers(data, chosen, track or ""), said
+
+    def opened(visitor: gr.Request) -> tuple[Any, ...]:
+        return offer(visitor.query_params.get("benchmark"), visitor.query_params.get("track"))
+
+    def pressed(*values: Any) -> tuple[Any, ...]:
+        said, request = outcome(Form(*(value or "" for value in values)), submitters)
+        kept = gr.skip() if request is None else None
+        # The token leaves the page as soon as it has been used; a refused file stays for the next try.
+        return (
+            said,
+            kept,
+            "",
+            gr.skip() if request is None else "",
+            gr.Button(SEND, interactive=True),
+            request.id if request else "",
+            gr.Timer(active=request is not None),
+        )
+
+    def follow(request_id: str) -> tuple[Any, Any]:
+        found = followed_html(store.data, request_id, now())
+        return (gr.skip(), gr.skip()) if found is None else (found[0], gr.Timer(active=not found[1]))
+
+    page.load(opened, None, offered, **private)
+    parts.benchmark.input(offer, choices, offered, **private)
+    fields = [parts.benchmark, parts.track, parts.protocol, parts.name, parts.file, parts.repo, parts.inside]
+    fields += [parts.organization, *parts.links, parts.token, parts.license]
+    answered = [parts.answer, parts.file, parts.token, parts.name, parts.button, followed, timer]
+    # Gradio's own sign of progress says the raw key of a text that its catalogue lacks, so the button says it.
+    parts.button.click(
+        lambda: (gr.Button("Checking …", interactive=False), ""), None, [parts.button, parts.answer], **private
+    ).then(pressed, fields, answered, concurrency_limit=4, **private)
+    timer.tick(follow, [followed], [parts.answer, timer], **private)
+
+
+def _components(submitters: Submitters) -> _Parts:
     gr.HTML(
-        '<h1 class="rx-title">Submit</h1><p class="rx-lead">One file of predictions: <code>study_id</code> and '
-        "<code>prediction</code> as CSV, TSV, JSON, JSONL or Parquet. It is checked at once and scored in turn.</p>",
+        '<h1 class="rx-title">Submit</h1><p class="rx-lead">One file of predictions for one track. It is checked at '
+        "once and scored in turn.</p>",
         elem_id="submit-title",
     )
     fresh = gr.HTML(elem_id="submit-freshness")
     gr.HTML(identity_html(submitters), elem_id="submit-identity")
     with gr.Row(elem_classes="rx-controls"):
         benchmark = gr.Dropdown(label="Benchmark", elem_id="submit-benchmark", min_width=200)
-        track = gr.Radio(label="Track", elem_id="submit-track", min_width=200)
+        track = gr.Radio(label="Track", elem_id="submit-track", min_width=300, scale=2)
         protocol = gr.Dropdown(label="Protocol", elem_id="submit-protocol", min_width=200)
     with gr.Row(elem_classes="rx-controls"):
         name = gr.Textbox(label="Model name", max_length=96, elem_id="submit-name", min_width=200)
@@ -204,13 +282,8 @@ def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Calla
             label="Organisation (optional)", max_length=96, elem_id="submit-organization", min_width=200
         )
     with gr.Row(elem_classes="rx-controls", equal_height=True):
-        file = gr.File(
-            label="Predictions file",
-            file_types=list(PREDICTION_SUFFIXES),
-            elem_id="submit-file",
-            height=150,
-            min_width=260,
-        )
+        # Without file_types: Gradio would refuse other files with a message of its own beside the form's.
+        file = gr.File(label="Predictions file", elem_id="submit-file", height=150, min_width=260)
         with gr.Column(min_width=260):
             repo = gr.Textbox(
                 label="or a dataset repo on the Hub",
@@ -220,39 +293,56 @@ def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Calla
             inside = gr.Textbox(
                 label="File in the repo (if it holds several)", placeholder="findings.csv", elem_id="submit-path"
             )
+    with gr.Accordion("What a file looks like", open=False, elem_id="submit-help"):
+        guide = gr.HTML(elem_id="submit-guide")
+        gr.Code(
+            TEMPLATE, label="Template (CSV)", interactive=False, buttons=["copy"], elem_id="submit-template", lines=3
+        )
     with gr.Row(elem_classes="rx-controls"):
-        links = [
+        links = tuple(
             gr.Textbox(label=f"{label} (https link, optional)", max_length=300, elem_id=f"submit-{key}", min_width=200)
             for key, label in (("model-url", "Model"), ("paper-url", "Paper"), ("code-url", "Code"))
-        ]
+        )
+        license = gr.Textbox(
+            label="Licence of the predictions (optional)",
+            placeholder="cc-by-4.0",
+            max_length=LICENSE_LENGTH,
+            elem_id="submit-license",
+            min_width=200,
+        )
     token = gr.Textbox(
         label="Hub token", type="password", visible=submitters.local_user is None, elem_id="submit-token", max_lines=1
     )
-    button = gr.Button("Check and submit", variant="primary", elem_id="submit-send")
+    button = gr.Button(SEND, variant="primary", elem_id="submit-send")
     answer = gr.HTML(elem_id="submit-answer")
+    return _Parts(
+        fresh,
+        benchmark,
+        track,
+        protocol,
+        guide,
+        name,
+        organization,
+        file,
+        repo,
+        inside,
+        license,
+        links,
+        token,
+        button,
+        answer,
+    )
 
-    def offer(benchmark_name: str | None, track_name: str | None) -> tuple[Any, ...]:
-        data = store.data
-        return freshness(data, now()), *offers(data, benchmark_name or "", track_name or "")
 
-    def pressed(*values: Any) -> tuple[Any, ...]:
-        form = Form(*(value or "" for value in values))
-        said, queued = outcome(form, submitters)
-        # The file is gone from the board either way; the token leaves the page as soon as it has been used.
-        return said, None, "", gr.skip() if not queued else ""
-
-    fields = [benchmark, track, protocol, name, file, repo, inside, organization, *links, token]
-    chosen = [fresh, benchmark, track, protocol]
-    private: dict[str, Any] = {"api_visibility": "private"}
-    page.load(offer, [benchmark, track], chosen, show_progress="hidden", **private)
-    benchmark.input(offer, [benchmark, track], chosen, show_progress="hidden", **private)
-    button.click(pressed, fields, [answer, file, token, name], show_progress="minimal", concurrency_limit=4, **private)
+def _benchmark(data: BoardData, wanted: str) -> str:
+    known = data.host.benchmarks if data.host else {}
+    return wanted if wanted in known else next(iter(known), "")
 
 
 def offers(data: BoardData, benchmark: str, track: str) -> tuple[Any, Any, Any]:
     """Fill the three choosers with what the host offers, keeping what is chosen where it still exists."""
     known = data.host.benchmarks if data.host else {}
-    benchmark = benchmark if benchmark in known else next(iter(known), "")
+    benchmark = _benchmark(data, benchmark)
     tracks = list(known[benchmark].tracks.items()) if benchmark else []
     names = [name for name, _ in tracks]
     protocols = data.host.protocols if data.host else []

@@ -2,16 +2,19 @@
 
 import csv
 import io
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from space_fixtures import HOST, board_row, result_id, score_row
+from space_fixtures import COMMIT, HASH, HOST, board_row, queue_request, request_id, result_id, score_row
 
 from rexrank.board.host import Host
+from rexrank.board.requests import Submitter
+from space.about import about_html
 from space.chart import Mark, interval_chart
 from space.data import BoardData
-from space.leaderboard import CsvFiles, heading_html, opened_detail
-from space.rules import rules, with_inverses
+from space.leaderboard import CsvFiles, heading_html, lead_html, opened_detail
+from space.rules import label, load, rules, with_inverses
 from space.selection import Wish, arrange_page
 from space.table import Column, arranged, laid_out, search, to_csv
 
@@ -100,7 +103,7 @@ def test_a_host_without_the_first_ranking_key_ranks_provisionally() -> None:
     assert how.deciding.key == "bleu2" == how.columns[0].key
     assert how.wanted == "RadCliQ-v1"
     assert "GREEN" in how.absent
-    assert {column.key for column in how.columns} == set(HOST.metrics)
+    assert [column.key for column in how.columns] == ["bleu2"]
     assert "Provisional ranking" in heading_html(arrange_page(BoardData(leaderboard=tuple(ROWS), host=HOST), Wish()))
 
 
@@ -151,8 +154,8 @@ def test_the_page_opens_where_there_are_rows_and_follows_the_wish() -> None:
 
 def test_the_deciding_column_cannot_be_left_out() -> None:
     data = BoardData(leaderboard=tuple(ROWS), host=HOST)
-    page = arrange_page(data, Wish(chosen=("rouge_l", "n_empty")))
-    assert [column.key for column in page.columns] == ["bleu2", "rouge_l"]
+    page = arrange_page(data, Wish(chosen=("n_empty",)))
+    assert [column.key for column in page.columns] == ["bleu2"]
     assert page.plain == ["n_empty"]
 
 
@@ -169,13 +172,165 @@ def test_details_say_what_is_missing_and_why() -> None:
         score_row(2, "Bee", "bleu2", 9.8),
     )
     data = BoardData(leaderboard=tuple(ROWS), scores=scores, host=HOST)
-    text = opened_detail(arrange_page(data, Wish(model=result_id(1))), data)
-    assert "2 of 4 by BLEU, provisional" in text
+    text = opened_detail(arrange_page(data, Wish(model=result_id(1))), data, "rexrank")
+    assert "2 of 4 by BLEU-2, provisional" in text.replace("&#45;", "-")
     assert "bleu2|conv:published|prep:findings&#45;ref|v:1" in text.replace("&#124;", "|").replace("&#95;", "_")
     assert "not available: no module computes &lt;it&gt; yet" in text
     assert "9.800" not in text
     assert "nan" not in text.lower().replace("findings", "")
-    assert "Click on a row" in opened_detail(arrange_page(data, Wish()), data)
+    assert "Click on a row" in opened_detail(arrange_page(data, Wish()), data, "rexrank")
+
+
+class _Links(HTMLParser):
+    """Addresses of a piece of HTML, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for name, value in attrs if name == "href"]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_details_name_the_submitter_and_lead_to_the_files_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example.org")
+    request = queue_request(1, "Ant", "FINISHED", submitter=Submitter(name="ann", via="web"))
+    data = BoardData(leaderboard=tuple(ROWS), host=HOST, requests=(request,), revisions={"results": COMMIT})
+    shown = _Links(opened_detail(arrange_page(data, Wish(model=result_id(1))), data, "lab"))
+    results = f"https://hub.example.org/datasets/lab/results/resolve/{COMMIT}"
+    assert shown.addresses == [
+        f"https://hub.example.org/datasets/acme/predictions/tree/{COMMIT}",
+        f"{results}/results/acme/{request_id(1)}.{HASH[:12]}.json",
+        f"{results}/per_study/{result_id(1)}.parquet",
+    ]
+    assert "by ann for acme" in shown.words
+    closed = HOST.model_copy(
+        update={"benchmarks": {"iu-xray": HOST.benchmarks["iu-xray"].model_copy(update={"public": False})}}
+    )
+    hidden = BoardData(leaderboard=tuple(ROWS), host=closed)
+    shown = _Links(opened_detail(arrange_page(hidden, Wish(model=result_id(1))), hidden, "lab"))
+    assert not any("per_study" in address for address in shown.addresses)
+    assert "by acme" in shown.words
+
+
+def test_a_column_without_any_number_is_shown_only_where_the_protocol_asks_for_it() -> None:
+    rows = (
+        board_row(1, "Ant", 1, bleu2=0.3, rouge_l=0.2),
+        board_row(2, "Bee", 2, bleu2=0.2),
+        board_row(3, "Cow", 1, bleu2=0.2, protocol="plain", protocol_version="1"),
+    )
+    data = BoardData(leaderboard=rows, host=HOST)
+    page = arrange_page(data, Wish(protocol="rexrank@2025-09-05"))
+    assert [column.key for column in page.columns] == ["bleu2", "rouge_l"]
+    assert page.usual == ("bleu2", "rouge_l", "n_studies", "n_empty")
+    assert "coco_bleu1" not in to_csv(page.group, page.rules.columns)
+    found = arrange_page(data, Wish(protocol="rexrank@2025-09-05", text="bee"))
+    assert [column.key for column in found.columns] == ["bleu2"]
+    plain = arrange_page(data, Wish(protocol="plain@1"))
+    assert [column.key for column in plain.columns] == ["bleu2", "coco_bleu1", "coco_bleu4", "rouge_l"]
+
+
+@pytest.mark.parametrize("key", ["bleu2", "rouge_l", "coco_bleu4", "rouge_l_f1"])
+def test_a_score_has_one_name_under_every_protocol(key: str) -> None:
+    names = {label(key, load(protocol)) for protocol in ("rexrank@2025-09-05", "rexrank@2026-08", "plain@1", "")}
+    assert len(names) == 1
+
+
+def test_the_lead_says_what_this_host_computes_and_where_the_numbers_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example.org")
+    lead = _Links(lead_html(BoardData(host=HOST), "lab"))
+    assert "This host computes BLEU-2, COCO BLEU-1, COCO BLEU-4, ROUGE-L (COCO)." in lead.words
+    assert "absent, never 0" in lead.words
+    assert lead.addresses[:2] == ["https://hub.example.org/datasets/lab/results", "./about#cite"]
+    assert "This host computes" not in lead_html(BoardData(), "lab")
+
+
+def test_a_link_to_a_model_opens_its_table_and_its_details() -> None:
+    impression = board_row(7, "Fox", 1, section="impression", bleu2=0.2)
+    data = BoardData(leaderboard=(*ROWS, impression), host=HOST)
+    page = arrange_page(data, Wish(model=result_id(7)))
+    assert (page.wish.track, page.opened, page.notes) == ("impression", page.rows[0], [])
+    elsewhere = arrange_page(data, Wish(track="findings", model=result_id(7)))
+    assert elsewhere.opened is None
+    assert elsewhere.notes == ["Fox is not in this table; it stands under iu-xray, impression, rexrank@2025-09-05."]
+    assert elsewhere.wish.model == ""
+
+
+def test_a_link_to_a_replaced_result_shows_the_later_one_and_says_so() -> None:
+    old, new = queue_request(1, "Ant", "FINISHED"), queue_request(9, "Ant", "FINISHED")
+    other = queue_request(2, "Bee", "FINISHED", visibility="private")
+    data = BoardData(leaderboard=(board_row(9, "Ant", 1, bleu2=0.3),), host=HOST, requests=(old, other, new))
+    page = arrange_page(data, Wish(model=result_id(1)))
+    assert page.opened is not None
+    assert page.opened["result_id"] == page.wish.model == result_id(9)
+    assert page.notes == ["The linked result of Ant was replaced; the later one is shown."]
+    for absent in (result_id(2), "<b>no id</b>"):
+        page = arrange_page(data, Wish(model=absent))
+        assert page.opened is None
+        assert page.notes == [
+            "The linked model is not on this board: its result was taken back, or the link is not complete."
+        ]
+        assert "<b>" not in heading_html(page)
+
+
+def test_a_link_to_what_this_board_does_not_have_says_so() -> None:
+    data = BoardData(leaderboard=tuple(ROWS), host=HOST)
+    assert arrange_page(data, Wish(benchmark="<b>mimic", track="findings")).notes == [
+        "This board has no benchmark “<b>mimic”; iu-xray is shown."
+    ]
+    page = arrange_page(data, Wish(track="x" * 50, protocol="house@7", sort="radcliq_v1"))
+    assert page.notes == [
+        f"iu-xray has no track “{'x' * 40}…”; findings is shown.",
+        "This board has no protocol “house@7”; rexrank@2025-09-05 is shown.",
+        "There is no column “radcliq_v1” to sort by; the rows stand by their rank.",
+    ]
+    assert "&lt;b&gt;mimic" in heading_html(arrange_page(data, Wish(benchmark="<b>mimic")))
+    assert arrange_page(data, Wish(protocol="rexrank")).notes == []
+
+
+def test_the_link_to_a_view_names_all_that_is_chosen() -> None:
+    data = BoardData(leaderboard=tuple(ROWS), host=HOST)
+    plain = _Links(heading_html(arrange_page(data, Wish()))).addresses[0]
+    assert plain == "?benchmark=iu-xray&track=findings&protocol=rexrank%402025-09-05&metric=rank"
+    wish = Wish(sort="bleu2", best_first=False, text="a", chosen=("organization",), model=result_id(1))
+    full = _Links(heading_html(arrange_page(data, wish))).addresses[0]
+    assert full.endswith(f"&metric=bleu2&order=worst&search=a&model={result_id(1)}&columns=organization")
+
+
+def test_a_search_without_hits_says_so_and_closes_the_details() -> None:
+    data = BoardData(leaderboard=tuple(ROWS), host=HOST)
+    page = arrange_page(data, Wish(text="<zebra>", model=result_id(1)))
+    assert page.wish.model == ""
+    assert opened_detail(page, data, "rexrank") == ""
+    assert "No model matches “&lt;zebra&gt;”" in heading_html(page)
+
+
+def test_an_empty_track_invites_to_submit() -> None:
+    data = BoardData(leaderboard=tuple(ROWS), host=HOST)
+    heading = _Links(heading_html(arrange_page(data, Wish(track="impression"))))
+    assert "No model yet — be the first" in heading.words
+    assert "./submit?benchmark=iu-xray&track=impression" in heading.addresses
+
+
+def test_baselines_are_explained_where_there_are_any() -> None:
+    assert "sees no image" not in heading_html(arrange_page(BoardData(leaderboard=tuple(ROWS), host=HOST), Wish()))
+    rows = (*ROWS, board_row(6, "Floor", 5, bleu2=0.2, is_baseline=True))
+    assert "sees no image" in heading_html(arrange_page(BoardData(leaderboard=rows, host=HOST), Wish()))
+
+
+def test_about_lists_a_protocols_own_scores_only() -> None:
+    text = about_html(BoardData(leaderboard=tuple(ROWS), host=HOST), "lab").replace("&#95;", "_")
+    first, _, second = text.partition("Protocol plain")
+    assert "<code>bleu2</code>" in first
+    assert "The protocol calls it BLEU." in first.replace("&#46;", ".")
+    assert "coco_bleu1" not in first
+    assert "coco_bleu1" in second
+    assert 'id="cite"' in text
 
 
 def test_the_chart_puts_marks_where_their_values_are() -> None:

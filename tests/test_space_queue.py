@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from space_fixtures import NOW, heartbeat, queue_request, request_id, result_id
+from space_fixtures import NOW, board_row, heartbeat, queue_request, request_id, result_id
 
 from rexrank.board.requests import Failure
+from space.answers import followed_html
 from space.data import BoardData
 from space.parts import first_steps, freshness
 from space.queue import LISTED, in_order, queue_html, workers_html
@@ -49,7 +50,35 @@ def test_a_request_that_waits_for_its_next_attempt_says_so() -> None:
 def test_a_finished_request_leads_to_its_scores() -> None:
     page = _page(queue_request(1, "Ant", "FINISHED"))
     assert "scored in 42 s" in page
-    assert f'href="./?benchmark=iu-xray&amp;track=findings&amp;model={result_id(1)}"' in page
+    place = "benchmark=iu-xray&amp;track=findings&amp;protocol=plain%401"
+    page = _page(queue_request(1, "Ant", "FINISHED", settings={"protocol": "plain@1"}))
+    assert f'href="./?{place}&amp;model={result_id(1)}">see the scores<' in page
+    assert "<h3>Done <span>1</span></h3>" in page
+    assert "inished" not in page
+
+
+def test_a_replaced_submission_says_that_its_link_leads_to_the_later_one() -> None:
+    requests = (queue_request(1, "Ant", "FINISHED"), queue_request(2, "Ant", "FINISHED"))
+    data = BoardData(requests=requests, leaderboard=(board_row(2, "Ant", 1),))
+    page = queue_html(data, NOW)
+    assert page.count(">see the scores<") == page.count(">replaced by a later submission: see its scores<") == 1
+    assert page.index("see the scores") < page.index("replaced by a later")
+
+
+def test_the_form_follows_its_request_to_the_end() -> None:
+    def said(status: str) -> tuple[str, bool]:
+        found = followed_html(BoardData(requests=(queue_request(1, "Ant", status),)), request_id(1), NOW)
+        assert found is not None
+        return found
+
+    assert followed_html(BoardData(), request_id(1), NOW) is None
+    assert ("number 1 in line" in said("PENDING")[0], said("PENDING")[1]) == (True, False)
+    assert ('value="120"' in said("RUNNING")[0], said("RUNNING")[1]) == (True, False)
+    assert ("2 of 590 studies missing" in said("FAILED")[0], said("FAILED")[1]) == (True, True)
+    done, ended = said("FINISHED")
+    assert ended
+    assert f"./queue?request={request_id(1)}" in done
+    assert f"model={result_id(1)}" in done
 
 
 def test_an_unpublished_submission_shows_state_and_position_only() -> None:
@@ -84,6 +113,11 @@ def test_a_worker_is_late_above_a_quarter_of_an_hour(minutes: int, late: bool) -
     page = workers_html(BoardData(workers=(heartbeat("gpu-1", NOW - timedelta(minutes=minutes)),)), NOW)
     assert ("rx-late" in page) is late
     assert "last run" in page
+
+
+def test_a_worker_that_ran_just_now_says_so_in_seconds() -> None:
+    page = workers_html(BoardData(workers=(heartbeat("gpu-1", NOW - timedelta(seconds=37)),)), NOW)
+    assert "last run 37 s ago" in page
 
 
 def test_a_heartbeat_without_a_time_and_no_heartbeat_at_all_are_warnings() -> None:

@@ -14,8 +14,10 @@ from space_fixtures import publish
 from rexrank.board.host import PATH as HOST_FILE
 from rexrank.board.host import Host, HostBenchmark
 from rexrank.hub import connect
+from rexrank.reports import read_predictions
+from rexrank.reports.sources import ENDINGS
 from space.data import BoardData
-from space.submit import Form, Submitters, identity_html, offers, outcome
+from space.submit import TEMPLATE, Form, Submitters, help_html, identity_html, offers, outcome
 
 STUDIES = ("q01", "q02", "q03")
 SECRET = "markerword"
@@ -70,8 +72,9 @@ def _queued(submitters: Submitters) -> list[str]:
 
 def test_a_good_file_is_queued_and_the_answer_links_to_it(submitters: Submitters, tmp_path: Path) -> None:
     form = _form(tmp_path, model_name="Web One", organization="Hospital North", paper_url="https://example.org/p")
+    form = replace(form, license="cc-by-4.0")
     said, queued = outcome(form, submitters)
-    assert queued, said
+    assert queued is not None, said
     (path,) = _queued(submitters)
     request_id = path.removeprefix("requests/").removesuffix(".json")
     assert f'href="./queue?request={request_id}"' in said
@@ -79,6 +82,7 @@ def test_a_good_file_is_queued_and_the_answer_links_to_it(submitters: Submitters
     hub = connect(submitters.endpoint, submitters.local_token)
     stored = hub.view(f"{submitters.namespace}/requests", [path]).files[path].decode()
     assert '"via": "web"' in stored
+    assert '"license": "cc-by-4.0"' in stored
     assert '"name": "form-visitor"' in stored
 
 
@@ -91,6 +95,49 @@ def test_every_fault_of_a_file_is_named_and_no_text_is_repeated(submitters: Subm
     assert "q03" not in said
     assert SECRET not in said
     assert _queued(submitters) == []
+    assert Path(file).is_file(), "a refused file stays for the next try"
+    for code in ("duplicate_id", "missing_ids", "extra_ids"):
+        assert f"<h4><code>{code.replace('_', '&#95;')}</code> 1</h4>" in said
+    assert "No study id of the file" not in said
+
+
+def test_a_file_without_any_id_of_the_benchmark_is_said_in_a_sentence(
+    submitters: Submitters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", submitters.endpoint)
+    file = _file(tmp_path, [f"z{number:02},Clear." for number in range(14)])
+    said, queued = outcome(Form("tiny", "findings", model_name="Web Ten", file=file), submitters)
+    assert queued is None
+    assert said.index("No study id of the file is one of the benchmark") < said.index("missing&#95;ids")
+    assert f"{submitters.endpoint}/datasets/{submitters.namespace}/tiny" in said
+    assert "<code>extra&#95;ids</code> 14</h4>" in said
+    assert "and 4 more" in said
+    assert "z09" in said
+    assert "z10" not in said
+
+
+def test_a_file_of_another_kind_is_one_fault_that_names_the_kinds(submitters: Submitters, tmp_path: Path) -> None:
+    path = tmp_path / "preds.docx"
+    path.write_bytes(b"PK")
+    said, queued = outcome(Form("tiny", "findings", model_name="Web Nine", file=str(path)), submitters)
+    assert queued is None
+    assert said.count("<li>") == 1
+    for ending in (".csv", ".ndjson", ".parquet"):
+        assert ending.replace(".", "&#46;") in said
+
+
+def test_a_file_that_the_board_has_cleared_away_is_asked_for_again(submitters: Submitters, tmp_path: Path) -> None:
+    form = Form("tiny", "findings", model_name="Web Eight", file=str(tmp_path / "gone.csv"))
+    assert "choose it again" in outcome(form, submitters)[0]
+
+
+def test_the_help_says_where_the_ids_come_from_and_every_form_of_file() -> None:
+    host = Host(benchmarks={"tiny": HostBenchmark(tracks={"findings": 3}, revision="0" * 40, public=True)})
+    said = help_html(BoardData(host=host), "lab", "tiny").replace("&quot;", '"')
+    assert 'load&#95;dataset("lab/tiny")' in said or 'load_dataset("lab/tiny")' in said
+    assert "/datasets/lab/tiny" in said
+    assert all(f"<code>{ending}</code>" in said for ending in ENDINGS)
+    assert read_predictions(dict(row.split(",", 1) for row in TEMPLATE.splitlines()[1:])).texts
 
 
 def test_empty_fields_are_all_named_before_anything_is_sent(submitters: Submitters) -> None:
@@ -140,7 +187,7 @@ def test_a_visitor_who_may_not_write_the_queue_submits_through_the_board(
     board = connect(submitters.endpoint, submitters.local_token)
     public = replace(submitters, local_user=None, local_token=None, queue=board)
     said, queued = outcome(_form(tmp_path, model_name="Web Six", token=stranger), public)
-    assert queued, said
+    assert queued is not None, said
     (path,) = _queued(submitters)
     stored = board.view(f"{submitters.namespace}/requests", [path]).files[path].decode()
     assert '"owner": "form-stranger"' in stored
