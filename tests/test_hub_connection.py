@@ -3,11 +3,12 @@
 import hashlib
 from pathlib import Path
 
+import httpx2
 import huggingface_hub
 import pytest
 
 from rexrank.environment import PUBLIC_HUB
-from rexrank.hub import HubError, connect, patiently
+from rexrank.hub import HubError, connect, connection, patiently
 from rexrank.localhub import Fault, accounts, running
 
 
@@ -51,6 +52,53 @@ def test_a_second_look_fetches_only_what_changed(tmp_path: Path) -> None:
         seen.clear()
         hub.view("acme/many", ["d/"])
         assert len(seen) == 1, "an unchanged repo costs the look at its head"
+
+
+def test_lists_of_many_pages_are_whole(hub_server) -> None:
+    hub = connect(hub_server.url, hub_server.user("pages"))
+    names = [f"pages/set-{number:03d}" for number in range(105)]
+    for name in names:
+        hub.ensure_repo(name)
+    assert hub.datasets_of("pages") == names
+    files: dict[str, bytes | None] = {f"d e/{number:04d}": b"%d" % number for number in range(1005)}
+    commit = hub.commit("pages/set-000", files, "Many")
+    listed = hub.list_files("pages/set-000", commit, "d e/")
+    assert list(listed) == sorted(files)
+    assert listed["d e/1000"].size == 4
+    assert hub.list_files("pages/set-000", commit).keys() == files.keys() | {".gitattributes"}
+
+
+LISTINGS = {
+    "files": lambda hub: hub.list_files("acme/files", "main"),
+    "datasets": lambda hub: hub.datasets_of("acme"),
+}
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_a_dead_hub_is_asked_for_a_list_once(listing: str, request: pytest.FixtureRequest) -> None:
+    asked: list[str] = []
+    hub = connect("http://127.0.0.1:9", "hf_x")
+
+    def counting() -> httpx2.Client:
+        return httpx2.Client(event_hooks={"request": [lambda sent: asked.append(str(sent.url))]}, trust_env=False)
+
+    request.addfinalizer(lambda: huggingface_hub.set_client_factory(connection._bounded_client))
+    huggingface_hub.set_client_factory(counting)
+    with pytest.raises(HubError) as dead:
+        LISTINGS[listing](hub)
+    assert (dead.value.code, dead.value.retryable) == ("hub_unavailable", True)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_whether_a_list_is_asked_for_again_is_the_callers_choice(listing: str, tmp_path: Path) -> None:
+    faults = [Fault(status=503), Fault(cut=True)]
+    with running(tmp_path / "hub", fault=lambda _method, _path: faults.pop(0)) as server:
+        hub = connect(server.url)
+        for left in (1, 0):
+            with pytest.raises(HubError) as brief:
+                LISTINGS[listing](hub)
+            assert (brief.value.code, brief.value.retryable, len(faults)) == ("hub_unavailable", True, left)
 
 
 def test_downloads_are_bounded_and_hashed(hub_server, tmp_path: Path) -> None:

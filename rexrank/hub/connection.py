@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import quote
 
 from rexrank import environment
 
@@ -25,7 +26,7 @@ from huggingface_hub import (  # noqa: E402
     set_client_factory,
 )
 from huggingface_hub.hf_api import RepoFile  # noqa: E402
-from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # noqa: E402
+from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, validate_repo_id  # noqa: E402
 from huggingface_hub.utils._http import default_client_factory  # noqa: E402
 
 from rexrank.hub.errors import HubError, translated  # noqa: E402
@@ -156,12 +157,12 @@ class Hub:
             if key in self._listings:
                 return self._listings[key]
         found: dict[str, Entry] = {}
+        place = f"tree/{quote(commit, safe='')}/{quote(folder.rstrip('/'), safe='')}".rstrip("/")
         try:
             with translated(repo_id):
-                tree = self.api.list_repo_tree(
-                    repo_id, folder.rstrip("/") or None, recursive=True, revision=commit, repo_type=repo_type
-                )
-                found = {item.path: Entry(item.blob_id, item.size) for item in tree if isinstance(item, RepoFile)}
+                validate_repo_id(repo_id)
+                items = self._pages(f"api/{repo_type}s/{repo_id}/{place}", recursive="true")
+            found = {item["path"]: Entry(item["oid"], item["size"]) for item in items if item["type"] == "file"}
         except HubError as error:
             if error.code != "file_missing":
                 raise
@@ -283,7 +284,23 @@ class Hub:
     def datasets_of(self, owner: str) -> list[str]:
         """Names ``owner/name`` of the dataset repos that this token sees, in order."""
         with translated(owner):
-            return sorted(str(info.id) for info in self.api.list_datasets(author=owner))
+            return sorted(str(item["id"]) for item in self._pages("api/datasets", author=owner))
+
+    def _pages(self, path: str, **query: str) -> list[Any]:
+        """Everything in a list that the Hub gives page by page.
+
+        The client's own reader of pages waits and repeats where nobody can stop it; whether a failure is worth
+        another try is decided by ``patiently`` and ``swap``.
+        """
+        url: str | None = str(httpx2.URL(f"{self.endpoint}/{path}", params=query))
+        headers = build_hf_headers(token=self.token or False)
+        items: list[Any] = []
+        while url is not None:
+            response = get_session().get(url, headers=headers)
+            hf_raise_for_status(response)
+            items += response.json()
+            url = response.links.get("next", {}).get("url")
+        return items
 
     def _entries(self, repo_id: str, commit: str, paths: Sequence[str]) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
