@@ -112,6 +112,7 @@ def test_downloads_are_bounded_and_hashed(hub_server, tmp_path: Path) -> None:
     with pytest.raises(HubError) as large:
         hub.download("download/files", "big.csv", commit, target, 2**20)
     assert large.value.code == "file_too_large"
+    assert not target.read_bytes(), "a size that the Hub announces is known before the first byte"
     with pytest.raises(HubError) as large:
         hub.read("download/files", "big.csv", commit)
     assert large.value.code == "file_too_large"

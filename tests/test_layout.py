@@ -16,7 +16,7 @@ COMMON = {"errors", "environment", "files", "network", "processes"}
 BASE = COMMON | {"reports", "protocols"}
 FORMULAS = BASE | {"statistics", "metrics"}
 MAY_IMPORT = {
-    "rexrank/reports": COMMON | {"reports"},
+    "rexrank/reports": COMMON | {"hub", "reports"},
     "rexrank/protocols": BASE,
     "rexrank/statistics": BASE | {"statistics"},
     "rexrank/metrics": FORMULAS,

@@ -47,6 +47,7 @@ def test_address_with_and_without_path_and_revision(hub: HfApi) -> None:
         ("hf://datasets/sources/nothing", "repo_not_found"),
         ("hf://datasets/sources/preds@nowhere", "revision_not_found"),
         ("hf://datasets/sources/preds/other.json", "file_missing"),
+        ("hf://datasets/sources/preds/README.md", "wrong_columns"),
         ("hf://models/sources/preds", "file_missing"),
         ("hf://datasets/sources/..", "repo_not_found"),
     ],
@@ -57,9 +58,18 @@ def test_what_the_hub_refuses(hub: HfApi, address: str, code: str) -> None:
     assert [problem.code for problem in caught.value.problems] == [code]
 
 
-def test_size_is_known_before_the_download(hub: HfApi) -> None:
-    with pytest.raises(RefusedInput, match="larger than the 10 bytes"):
-        read_predictions("hf://datasets/sources/preds", Limits(file_bytes=10))
+def test_an_unknown_token_is_said_so(hub: HfApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_unknown")
+    with pytest.raises(RefusedInput, match="set HF_TOKEN to a valid one") as caught:
+        read_predictions("hf://datasets/sources/preds")
+    assert caught.value.problems[0].code == "gated"
+
+
+@pytest.mark.parametrize("path", ["", "/predictions.json"])
+def test_a_large_file_is_refused(hub: HfApi, path: str) -> None:
+    with pytest.raises(RefusedInput, match="larger than the 10 bytes") as caught:
+        read_predictions(f"hf://datasets/sources/preds{path}", Limits(file_bytes=10))
+    assert str(caught.value.problems[0].file).endswith("/predictions.json")
 
 
 def test_benchmark_repo_as_references(hub: HfApi) -> None:

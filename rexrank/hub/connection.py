@@ -324,10 +324,13 @@ class Hub:
             if response.is_error:
                 response.read()
             hf_raise_for_status(response)
+            announced = response.headers.get("content-length", "")
+            if announced.isdigit() and int(announced) > limit_bytes:
+                raise _too_large(subject, limit_bytes)
             for piece in response.iter_bytes():
                 received += len(piece)
                 if received > limit_bytes:
-                    raise HubError("file_too_large", f"{subject}: larger than {limit_bytes:,} bytes")
+                    raise _too_large(subject, limit_bytes)
                 yield piece
 
     def _fetch_all(
@@ -350,6 +353,10 @@ class Hub:
         if content is None:
             content = self._blobs.get(entry.oid)
         return self.read(repo_id, path, commit, limit_bytes) if content is None else content
+
+
+def _too_large(subject: str, limit_bytes: int) -> HubError:
+    return HubError("file_too_large", f"{subject}: larger than {limit_bytes:,} bytes")
 
 
 class _BlobCache:

@@ -8,21 +8,23 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import unquote
 
-from rexrank.environment import endpoint, prepare_libraries
+from rexrank.environment import endpoint
 from rexrank.errors import RefusedInput
 from rexrank.files import user_path
 from rexrank.reports.problems import Problem
 from rexrank.reports.studies import Limits
+
+if TYPE_CHECKING:
+    from rexrank.hub import HubError
 
 Role = Literal["predictions", "references"]
 T = TypeVar("T")
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 _HUB = re.compile(r"hf://datasets/([^/@]+)/([^/@]+)(?:@([^/]+))?(?:/(.+))?", re.DOTALL)
-_REQUEST_SECONDS = 30.0
 _USUAL_STEMS = {"predictions": ("predictions", "prediction", "preds"), "references": ("test", "references")}
 _SHOWN_FILES = 10
 
@@ -90,7 +92,6 @@ def _is_housekeeping(file: str) -> bool:
 
 
 def _content(path: Path, name: str, limits: Limits) -> Content:
-    ending = _ending(path.name)
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -98,8 +99,7 @@ def _content(path: Path, name: str, limits: Limits) -> Content:
         if not stat.S_ISREG(status.st_mode):
             # A pipe may never end, and one without a writer is never opened.
             raise _refused("file_missing", name, "it is a pipe or a device; write its content to a file first")
-        if ending not in ENDINGS:
-            raise _refused("wrong_columns", name, f"its ending says no known format; known are {', '.join(ENDINGS)}")
+        ending = _known_ending(path.name, name)
         _check_size(status.st_size, name, limits)
         with path.open("rb") as handle:
             # One byte more than allowed tells a file that grew meanwhile.
@@ -124,62 +124,45 @@ def _from_hub(address: str, role: Role, limits: Limits) -> Content:
     repo = f"{owner}/{name}"
     label = f"hf://datasets/{repo}"
 
-    def download() -> tuple[Path, str]:
-        return _download(repo, unquote(revision) if revision else None, path, role, limits)
-
-    local, shown = _within(limits.download_seconds, label, lambda: _explained(label, download))
-    return _content(local, shown, limits)
+    wanted = unquote(revision) if revision else None
+    return _within(limits.download_seconds, label, lambda: _download(repo, wanted, path, role, limits))
 
 
-def _download(repo: str, revision: str | None, path: str | None, role: Role, limits: Limits) -> tuple[Path, str]:
-    prepare_libraries()
-    from huggingface_hub import HfApi
+def _download(repo: str, revision: str | None, path: str | None, role: Role, limits: Limits) -> Content:
+    # Loading the Hub's client takes longer than reading most local files.
+    from rexrank.hub import HubError, connect
 
-    api = HfApi(endpoint=endpoint())
-    info = api.dataset_info(repo, revision=revision, timeout=_REQUEST_SECONDS)
-    chosen = path or choose_file([item.rfilename for item in info.siblings or []], role)
-    shown = f"hf://datasets/{repo}@{info.sha}/{chosen}"
-    for item in api.get_paths_info(repo, [chosen], revision=info.sha, repo_type="dataset"):
-        _check_size(getattr(item, "size", 0), shown, limits)
-    local = api.hf_hub_download(repo, chosen, repo_type="dataset", revision=info.sha, etag_timeout=_REQUEST_SECONDS)
-    return Path(local), shown
-
-
-def _explained(label: str, work: Callable[[], T]) -> T:
-    """Do ``work``; the Hub's errors become refusals with the intake codes."""
-    prepare_libraries()
-    import httpx2
-    from huggingface_hub import errors
-
+    label = f"hf://datasets/{repo}"
     try:
-        return work()
-    except errors.GatedRepoError:
-        raise _refused("gated", label, "the repo is gated; ask its owner for access, or log in") from None
-    except errors.RepositoryNotFoundError:
-        raise _refused("repo_not_found", label, "there is no such dataset repo, or the token may not see it") from None
-    except errors.RevisionNotFoundError:
-        raise _refused("revision_not_found", label, "the repo has no such revision") from None
-    except errors.LocalEntryNotFoundError:
-        raise _unreachable(label) from None
-    except errors.EntryNotFoundError:
-        raise _refused("file_missing", label, "the repo has no file of that path at that revision") from None
-    except errors.HfHubHTTPError as error:
-        status = error.response.status_code if error.response is not None else 0
-        if status == 429:
-            raise _refused("rate_limited", label, "the Hub asks to wait; try again in some minutes") from None
-        raise _refused("hub_unavailable", label, f"the Hub answered with status {status}; try again later") from None
-    except errors.HFValidationError:
-        raise _refused("repo_not_found", label, "this is not a possible repo name") from None
-    except (httpx2.HTTPError, OSError):
-        raise _unreachable(label) from None
+        hub = connect()
+        commit = hub.resolve(repo, revision)
+        chosen = path or choose_file(list(hub.list_files(repo, commit)), role)
+        label = f"hf://datasets/{repo}@{commit}/{_shown(chosen)}"
+        ending = _known_ending(chosen, label)
+        data = hub.read(repo, chosen, commit, limits.file_bytes)
+    except HubError as error:
+        raise _not_fetched(error, label, limits) from None
+    return Content(f"hf://datasets/{repo}@{commit}/{chosen}", ending, data, hashlib.sha256(data).hexdigest())
 
 
-def _unreachable(label: str) -> RefusedInput:
-    return _refused("hub_unavailable", label, f"the Hub at {endpoint()} cannot be reached; check HF_ENDPOINT")
+def _not_fetched(error: "HubError", label: str, limits: Limits) -> RefusedInput:
+    """Why the Hub gave no file, with the intake's codes and what to do next."""
+    code, message = {
+        "gated": ("gated", "the repo is gated; ask its owner for access, or set HF_TOKEN to a token that has it"),
+        "unauthorized": ("gated", "the Hub does not know this token; set HF_TOKEN to a valid one"),
+        "forbidden": ("gated", "the token may not read this; set HF_TOKEN to one that may"),
+        "repo_not_found": ("repo_not_found", "there is no such dataset repo, or the token may not see it"),
+        "bad_request": ("repo_not_found", "this is not a possible repo name"),
+        "revision_not_found": ("revision_not_found", "the repo has no such revision"),
+        "file_missing": ("file_missing", "the repo has no file of that path at that revision"),
+        "file_too_large": ("file_too_large", _too_large(limits)),
+        "rate_limited": ("rate_limited", "the Hub asks to wait; try again in some minutes"),
+    }.get(error.code, ("hub_unavailable", f"no answer from the Hub at {endpoint()}; check HF_ENDPOINT or try later"))
+    return _refused(code, label, message)
 
 
 def _within(seconds: float, label: str, work: Callable[[], T]) -> T:
-    """Do ``work`` in at most ``seconds``: the client limits each read, but not the sum of slow ones."""
+    """Do ``work`` in at most ``seconds``: the Hub's client limits each read, but not the sum of slow ones."""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -201,10 +184,18 @@ def _within(seconds: float, label: str, work: Callable[[], T]) -> T:
 
 def _check_size(size: int, name: str, limits: Limits) -> None:
     if size > limits.file_bytes:
-        message = (
-            f"it is larger than the {limits.file_bytes:,} bytes that are read; leave out fields that are not needed"
-        )
-        raise _refused("file_too_large", name, message)
+        raise _refused("file_too_large", name, _too_large(limits))
+
+
+def _too_large(limits: Limits) -> str:
+    return f"it is larger than the {limits.file_bytes:,} bytes that are read; leave out fields that are not needed"
+
+
+def _known_ending(file: str, name: str) -> str:
+    ending = _ending(file)
+    if ending not in ENDINGS:
+        raise _refused("wrong_columns", name, f"its ending says no known format; known are {', '.join(ENDINGS)}")
+    return ending
 
 
 def _ending(name: str) -> str:
