@@ -90,3 +90,13 @@ def test_real_predictions_fit(shared_data: Path) -> None:
     assert list(predictions.texts) == list(references.studies)
     (system,) = (folder / "predictions/mrg_rl").glob("qwen*")
     assert rexrank.validate(system / "test_preds.json", system / "test_refs.json") == []
+
+
+def test_a_file_for_other_studies_is_said_first_and_once() -> None:
+    wanted = {f"CXR{number}": "Clear." for number in range(3)}
+    problems = rexrank.validate({"case-1": "Clear.", "case-2": "Normal."}, wanted)
+    assert [problem.study_id for problem in problems[:1]] == [None]
+    assert "none of its 2 study ids is among the 3 wanted" in problems[0].message
+    assert len(problems) == 1 + 3 + 2
+    one_fits = rexrank.validate({"CXR0": "Clear.", "case-2": "Normal."}, wanted)
+    assert all(problem.study_id for problem in one_fits)

@@ -93,10 +93,23 @@ def compare_ids(
         message = f"none of its {len(references):,} studies has a text for the track {track}"
         problems.append(Problem("missing_ids", references.source, None, track, message))
     if predicted_known and referred_known:
+        problems += _strangers(missing, extra, wanted, predictions)
         problems += _missing(missing, extra, len(wanted), predictions)
     if referred_known:
         problems += _extra(extra, missing, predictions)
     return problems
+
+
+def _strangers(
+    missing: Collection[str], extra: Collection[str], wanted: Collection[str], predictions: Predictions
+) -> Iterable[Problem]:
+    """Said first where no id fits, since then the ids or the benchmark are wrong and not single studies."""
+    if len(wanted) > 1 and len(missing) == len(wanted) and len(extra) == len(predictions) > 1:
+        message = (
+            f"none of its {len(extra):,} study ids is among the {len(wanted):,} wanted; this file is for other studies, "
+            "or its ids are written in another way"
+        )
+        yield Problem("extra_ids", predictions.source, None, "study_id", message)
 
 
 def _swapped(predictions: Predictions, references: References) -> str | None:
