@@ -59,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A setting of the environment that is a command's default.
         print(f"rexrank: {error}", file=sys.stderr)
         return WRONG_USAGE
+    except KeyboardInterrupt:  # Importing a command takes long enough to be interrupted.
+        print("rexrank: stopped", file=sys.stderr)
+        return 130
     try:
         if words[0] not in OWN_HUB:
             use_local_hub()
