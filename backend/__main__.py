@@ -37,8 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for chatty in ("apscheduler", "httpx2", "httpx"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
-    from backend.config import WrongSetting
-    from rexrank.errors import RexrankError
+    from rexrank.errors import RexrankError, WrongSetting
 
     try:
         return {"serve": _serve, "once": _once, "status": _status}[arguments.command](arguments)

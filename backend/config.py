@@ -24,13 +24,10 @@ from pathlib import Path
 
 from rexrank import environment
 from rexrank.board import names
-from rexrank.errors import RexrankError
+from rexrank.environment import positive_number
+from rexrank.errors import WrongSetting
 
 MEMORY_SHARE = 0.8
-
-
-class WrongSetting(RexrankError):
-    """A variable of the environment has a value that makes no sense."""
 
 
 @dataclass(frozen=True)
@@ -84,34 +81,22 @@ def from_environment() -> Config:
     Raises:
         WrongSetting: A value makes no sense.
     """
+    memory = positive_number("REXRANK_MEMORY_MB", _machine_memory() * MEMORY_SHARE / 2**20, least=1)
     worker = os.environ.get("REXRANK_WORKER") or socket.gethostname().replace("--", "-")
     return Config(
         namespace=environment.namespace(),
         worker=worker,
         folder=environment.home() / "backend" / worker,
-        tick=_positive("REXRANK_TICK_SECONDS", 60.0),
-        lease=timedelta(seconds=_positive("REXRANK_LEASE_SECONDS", 1800.0)),
-        claim_batch=int(_positive("REXRANK_CLAIM_BATCH", min(8, os.cpu_count() or 1), least=1)),
-        time_limit=_positive("REXRANK_TIME_LIMIT_SECONDS", 6 * 3600.0),
-        memory_bytes=int(_positive("REXRANK_MEMORY_MB", _machine_memory() * MEMORY_SHARE / 2**20, least=1)) * 2**20,
-        retry=timedelta(seconds=_positive("REXRANK_RETRY_SECONDS", 60.0)),
+        tick=environment.tick_seconds(),
+        lease=timedelta(seconds=positive_number("REXRANK_LEASE_SECONDS", 1800.0)),
+        claim_batch=int(positive_number("REXRANK_CLAIM_BATCH", min(8, os.cpu_count() or 1), least=1)),
+        time_limit=positive_number("REXRANK_TIME_LIMIT_SECONDS", 6 * 3600.0),
+        memory_bytes=int(memory) * 2**20,
+        retry=timedelta(seconds=positive_number("REXRANK_RETRY_SECONDS", 60.0)),
         metrics=_words("REXRANK_METRICS") or None,
         protocols=_words("REXRANK_PROTOCOLS") or ("rexrank", "plain"),
-        heartbeat=_positive("REXRANK_HEARTBEAT_SECONDS", 300.0),
+        heartbeat=positive_number("REXRANK_HEARTBEAT_SECONDS", 300.0),
     )
-
-
-def _positive(variable: str, default: float, least: float = 0.0) -> float:
-    text = os.environ.get(variable)
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not (value > 0 and value >= least):
-        raise WrongSetting(f"{variable} is not a number above 0: {text!r}")
-    return value
 
 
 def _words(variable: str) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ import math
 import os
 from pathlib import Path
 
-from rexrank.errors import RexrankError, shown
+from rexrank.errors import RexrankError, WrongSetting, shown
 from rexrank.files import user_path
 
 PUBLIC_HUB = "https://huggingface.co"
 LOCAL_ACCOUNT = "local.json"
+# In seconds about 32 years; more cannot be added to a date.
+GREATEST_NUMBER = 1_000_000_000
 LIBRARY_DEFAULTS = {
     # Without these, uploads ask for a token the local Hub does not issue, and
     # libraries contact outside counters.
@@ -83,18 +85,38 @@ def board_port() -> int:
 
 def tick_seconds() -> float:
     """Seconds between two looks at the queue (``REXRANK_TICK_SECONDS``)."""
-    value = os.environ.get("REXRANK_TICK_SECONDS") or "60"
+    return positive_number("REXRANK_TICK_SECONDS", 60.0)
+
+
+def positive_number(name: str, default: float, least: float = 0.0) -> float:
+    """A setting that is a number.
+
+    Args:
+        name: Variable of the environment.
+        default: Value where it is not set.
+        least: Smallest value that makes sense.
+
+    Returns:
+        A number above 0, from ``least`` to ``GREATEST_NUMBER``.
+
+    Raises:
+        WrongSetting: It is set to something else.
+    """
+    text = os.environ.get(name)
+    if not text:
+        return default
     try:
-        seconds = float(value)
+        value = float(text)
     except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < math.inf:
-        raise RexrankError(f"REXRANK_TICK_SECONDS is {shown(value)}; set it to a number of seconds above 0")
-    return seconds
+        value = math.nan
+    if not (value > 0 and least <= value <= GREATEST_NUMBER):
+        bound = f"from {least:g}" if least else "above 0"
+        raise WrongSetting(f"{name} is {shown(text)}; set it to a number {bound} and up to {GREATEST_NUMBER:,}")
+    return value
 
 
 def _port(name: str, default: int) -> int:
     value = os.environ.get(name) or str(default)
     if not (value.isascii() and value.isdigit() and len(value) <= 5 and int(value) <= 65535):
-        raise RexrankError(f"{name} is {shown(value)}; set it to a port, a whole number up to 65535")
+        raise WrongSetting(f"{name} is {shown(value)}; set it to a port, a whole number up to 65535")
     return int(value)

@@ -17,6 +17,10 @@ class WrongType(RexrankError, TypeError):
     """An argument of a Python type that cannot be meant."""
 
 
+class WrongSetting(RexrankError):
+    """A variable of the environment has a value that makes no sense."""
+
+
 class RefusedInput(RexrankError, ValueError):
     """An input that cannot be scored as it is.
 

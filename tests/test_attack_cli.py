@@ -116,7 +116,7 @@ def test_settings_that_are_no_numbers(tmp_path: Path, name: str, value: str, wor
     assert name in done.stderr
 
 
-@pytest.mark.parametrize("value", ["soon", "0", "-1", "nan", "inf"])
+@pytest.mark.parametrize("value", ["soon", "0", "-1", "nan", "inf", "1e300"])
 def test_ticks_that_are_no_time(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("REXRANK_TICK_SECONDS", value)
     with pytest.raises(rexrank.RexrankError, match="REXRANK_TICK_SECONDS"):

@@ -182,6 +182,8 @@ def test_the_local_account_serves_where_the_environment_names_none(hosted: Hoste
     [
         ("REXRANK_TICK_SECONDS", "0"),
         ("REXRANK_LEASE_SECONDS", "1"),
+        ("REXRANK_LEASE_SECONDS", "inf"),
+        ("REXRANK_MEMORY_MB", "0.5"),
         ("REXRANK_CLAIM_BATCH", "many"),
         ("REXRANK_WORKER", "../w"),
     ],
