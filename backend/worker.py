@@ -23,7 +23,7 @@ from backend.queue import Ending, Held, Queue, Turn
 from rexrank import __version__
 from rexrank.board import host as hosts
 from rexrank.board.host import Host
-from rexrank.board.requests import Evaluator, Request, iso
+from rexrank.board.requests import Evaluator, Request, ResultPlace, iso
 from rexrank.board.results import Result
 from rexrank.errors import RexrankError
 from rexrank.hub import Clock, Contention, Hub, HubError, View, converge
@@ -55,6 +55,7 @@ class Worker:
         self._host = Host()
         self._outcomes: dict[str, Outcome] = {}
         self._tables_due = False
+        self._full = False
         self._waiting = 0
         self._started_at = self._clock.now()
         self._beat_at: datetime | None = None
@@ -141,7 +142,7 @@ class Worker:
         if held:
             _log.info("giving %d requests back", len(held))
             try:
-                self._queue.turn(held, [], 0, self._publisher.find, frozenset(held), STOP_DEADLINE)
+                self._queue.turn(held, [], 0, self._find, frozenset(held), STOP_DEADLINE)
             except RexrankError as error:
                 _log.warning("requests could not be given back, the next start does it: %s", error)
         self._lock.close()
@@ -170,9 +171,7 @@ class Worker:
             request_id: Held(scorer.claim_id, scorer.progress()) for request_id, scorer in self._crew.scorers.items()
         }
         capacity = max(0, self.config.claim_batch - len(held)) if claiming and self._has_room() else 0
-        turn = self._queue.turn(
-            held, [ending for ending in endings if ending is not None], capacity, self._publisher.find
-        )
+        turn = self._queue.turn(held, [ending for ending in endings if ending is not None], capacity, self._find)
         for ending in endings:
             if ending is not None and ending.place is not None:
                 _log.info("request %s is done: %s", ending.outcome.request.id, ending.place.path)
@@ -180,15 +179,23 @@ class Worker:
         self._waiting = turn.waiting
         return turn
 
+    def _find(self, request: Request) -> ResultPlace | None:
+        """Where the result of a request already is; whoever wrote it may have ended before the tables followed."""
+        place = self._publisher.find(request)
+        self._tables_due = self._tables_due or place is not None
+        return place
+
     def _has_room(self) -> bool:
         """Whether there is disk for files to score; else what waits keeps waiting, instead of failing here."""
         try:
             free = shutil.disk_usage(self.config.folder).free
         except OSError:
             free = 0
-        if free < LEAST_FREE_BYTES:
-            _log.warning("nothing is claimed: %s has %d MB left", self.config.folder, free // 2**20)
-        return free >= LEAST_FREE_BYTES
+        full = free < LEAST_FREE_BYTES
+        if full and not self._full:
+            _log.warning("nothing is claimed while %s has less than %d MB", self.config.folder, LEAST_FREE_BYTES >> 20)
+        self._full = full
+        return not full
 
     def _still_held(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Those whose claim is still this process's; the others belong to somebody else by now (rule Q13)."""

@@ -32,6 +32,8 @@ _LOGGER = logging.getLogger(__name__)
 TABLE_BYTES = 200 * 2**20
 SHORTEST_PERIOD = 2.0
 STOP_SECONDS = 15.0
+# A long queue takes longer than this to read anew; the board is there before it has been.
+FIRST_LOOK_SECONDS = 10.0
 
 Origin = Literal["hub", "copy", "nothing"]
 Document = Mapping[str, Any]
@@ -247,6 +249,7 @@ class BoardStore:
         self._data = BoardData()
         self._refreshing = threading.Lock()
         self._stopped = threading.Event()
+        self._looked = threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
@@ -255,14 +258,14 @@ class BoardStore:
         return self._data
 
     def start(self) -> None:
-        """Get a first look (Hub, else local copy, else an empty board) and renew it in the background."""
-        if self.refresh().origin == "nothing":
-            kept = self._copy.load()
-            if kept is not None:
-                _LOGGER.info("the Hub does not answer; starting from the local copy")
-                self._data = replace(kept, problem=self._data.problem)
+        """Begin with the local copy, if there is one, and renew it in the background.
+
+        Returns after the first look at the Hub, or when that takes long.
+        """
+        self._data = self._copy.load() or self._data
         self._thread = threading.Thread(target=self._run, name="board-refresh", daemon=True)
         self._thread.start()
+        self._looked.wait(FIRST_LOOK_SECONDS)
 
     def stop(self) -> None:
         """End the background renewal; a look in progress gets a moment to finish."""
@@ -306,5 +309,8 @@ class BoardStore:
         self._data = replace(self._data, problem=problem)
 
     def _run(self) -> None:
-        while not self._stopped.wait(self.period):
+        while True:
             self.refresh()
+            self._looked.set()
+            if self._stopped.wait(self.period):
+                return

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import stat
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -18,6 +19,7 @@ from space_fixtures import HOST, RunningBoard, board_row, publish, queue_request
 
 from rexrank.board.host import PATH as HOST_FILE
 from rexrank.hub import connect
+from space import data as data_module
 from space.data import BoardStore, LocalCopy, Repos
 from space.formatting import escape
 from space.uploads import private_folder
@@ -197,6 +199,37 @@ def test_one_planted_file_never_takes_the_rest_of_the_board_away(
     fresh = BoardStore(Repos(connect(hub_server.url), namespace), LocalCopy(tmp_path / "new", "", ""), 3600)
     fresh.start()
     fresh.stop()
+
+
+class SlowRepos(Repos):
+    """Repos whose first look takes until it is allowed to end."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.go_on = threading.Event()
+
+    def heads(self) -> dict[str, str]:
+        self.go_on.wait(60)
+        return super().heads()
+
+
+def test_a_long_first_look_does_not_keep_the_board_from_starting(
+    hub_server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_module, "FIRST_LOOK_SECONDS", 0.1)
+    token = hub_server.user("patient")
+    hub_server.organisation("patience", {"patient": "admin"})
+    hub = connect(hub_server.url, token)
+    publish(hub, "patience", results=tables([board_row(1, "Acme", 1, bleu2=0.2)]))
+    copy = LocalCopy(tmp_path, hub_server.url, "patience")
+    BoardStore(Repos(hub, "patience"), copy, 3600).refresh()
+    repos = SlowRepos(hub, "patience")
+    store = BoardStore(repos, copy, 3600)
+    store.start()
+    assert (store.data.origin, len(store.data.leaderboard)) == ("copy", 1)
+    repos.go_on.set()
+    store.stop()
+    assert store.data.origin == "hub"
 
 
 @pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f", "\u200b", "\ufeff"])

@@ -241,6 +241,24 @@ def test_what_cannot_be_started_is_tried_again_later(ready: Hosted) -> None:
         folder.unlink()
 
 
+def test_the_tables_follow_a_result_whose_writer_never_came_back(ready: Hosted) -> None:
+    there = ready.submit(sentences(6, 1), "Acme", protocol="plain")
+    with ready.worker("gone") as gone:
+        gone.prepare()
+        gone.tick()
+        gone.wait(60)
+        publisher = gone._publisher
+        (outcome,) = gone._crew.collect()
+        publisher.publish([outcome])
+        time = HandClock(there.submitted_at + timedelta(hours=2))
+        with ready.worker("other", time.clock()) as other:
+            other._host = setup.refresh_host(ready.hub, other.config)
+            for _ in range(2):
+                assert other.tick()
+        assert ready.request(there.id).status == "FINISHED"
+        assert [row["model_name"] for row in ready.leaderboard()] == ["Acme"]
+
+
 def test_a_sign_of_life_from_the_future_does_not_silence_the_worker(ready: Hosted) -> None:
     time = HandClock()
     with ready.worker(clock=time.clock(), heartbeat=300.0) as worker:
