@@ -5,7 +5,9 @@ import pytest
 from rexrank.board import names
 
 
-@pytest.mark.parametrize("name", ["Acme CXR 2", "MedVersa/v1.2", "模型 3", "Ünï_x-1", "9", "a" * 96])
+@pytest.mark.parametrize(
+    "name", ["Acme CXR 2", "MedVersa/v1.2", "模型 3", "Ünï_x-1", "9", "a" * 96, "LLaVA-Rad+ (zero-shot, 7B)"]
+)
 def test_names_that_pass(name: str) -> None:
     assert names.model_name(name) == name
 
@@ -32,6 +34,9 @@ def test_names_come_out_in_one_form() -> None:
         ("a//b", '"//"'),
         ("=1+1", "U\\+003D"),
         ("Acme|x", "U\\+007C"),
+        ("[Acme](https://example.org)", "U\\+005B"),
+        ("(Acme)", "starts with"),
+        ("+1", "starts with"),
     ],
 )
 def test_names_that_are_refused_say_the_rule(name: str, rule: str) -> None:

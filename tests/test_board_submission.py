@@ -117,6 +117,18 @@ def test_somebody_elses_repo_and_an_absent_file_are_refused(hosted: Hosted) -> N
     assert codes(baseline) == ["forbidden"]
 
 
+def test_the_hosts_own_repos_enter_as_baselines_only(hosted: Hosted) -> None:
+    repo = hosted.repo("floor")
+    hosted.hub.ensure_repo(repo)
+    hosted.hub.commit(repo, {"floor.json": json.dumps(TEXTS).encode()}, "Floor")
+    with pytest.raises(RefusedInput, match="baselines only") as refused:
+        submit(hosted.user_hub, repo, "toy", model_name="Stolen", namespace=hosted.namespace)
+    assert codes(refused) == ["forbidden"]
+    assert not hosted.requests()
+    there = submit(hosted.hub, repo, "toy", model_name="Floor", kind="baseline", namespace=hosted.namespace)
+    assert (there.owner, there.kind) == (hosted.namespace, "baseline")
+
+
 def _stranger(hosted: Hosted) -> str:
     name = f"stranger-of-{hosted.namespace}"
     accounts.add_user(hosted.root, name)

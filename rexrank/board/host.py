@@ -68,7 +68,12 @@ class Host(BaseModel):
 
 def repo(name: str, namespace: str | None = None) -> str:
     """Full name of one of the host's repos: ``requests``, ``results``, ``status`` or a benchmark."""
-    return f"{namespace or environment.namespace()}/{name}"
+    return f"{owner(namespace)}/{name}"
+
+
+def owner(namespace: str | None = None) -> str:
+    """User or organisation that owns the host's repos."""
+    return namespace or environment.namespace()
 
 
 def parse(content: bytes) -> Host:

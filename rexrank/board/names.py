@@ -9,6 +9,8 @@ import unicodedata
 from urllib.parse import urlsplit, urlunsplit
 
 NAME_LENGTH, LINK_LENGTH, PATH_PART_BYTES = 96, 300, 255
+# None of these means anything in HTML or Markdown without a bracket or an angle before it, which are refused.
+PUNCTUATION = "._-/()+,"
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 GENERIC_SLUG = "model"
@@ -38,7 +40,7 @@ def model_name(text: str) -> str:
     for position, character in enumerate(name, start=1):
         if not _allowed(character):
             raise ValueError(
-                "a name holds letters, digits, blanks and . _ - / only; "
+                f"a name holds letters, digits, blanks and {' '.join(PUNCTUATION)} only; "
                 f"character {position} is U+{ord(character):04X} ({unicodedata.name(character, 'unnamed')})"
             )
     if not _alphanumeric(name[0]):
@@ -164,4 +166,4 @@ def _alphanumeric(character: str) -> bool:
 
 
 def _allowed(character: str) -> bool:
-    return _alphanumeric(character) or character in " ._-/"
+    return _alphanumeric(character) or character == " " or character in PUNCTUATION

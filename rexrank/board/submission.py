@@ -47,6 +47,7 @@ class _Target:
     benchmark: str
     track: Track
     protocol: str
+    kind: Kind
 
     @property
     def entry(self) -> HostBenchmark:
@@ -119,11 +120,11 @@ def submit(
         *_field_problems(name, organization, links),
         *_remark_problems(remarks),
     ]
-    if kind == "baseline" and not who.may_write(hosts.repo("", namespace).rstrip("/")):
+    if kind == "baseline" and not who.may_write(hosts.owner(namespace)):
         problems.append(Problem("forbidden", None, None, "kind", "baselines are sent by the host's own people"))
     if problems:
         raise RefusedInput(problems)
-    target = _Target(host, namespace, benchmark, track, host.protocol(protocol) or "")
+    target = _Target(host, namespace, benchmark, track, host.protocol(protocol) or "", kind)
     place = _placed(hub, source, file, name, who, target, license, clock)
     moment = clock.now()
     values: dict[str, Any] = {
@@ -240,7 +241,7 @@ def _placed(
             path = Path(source)
             _validate(hub, path, target, Path(folder), clock)
             return _upload(hub, path, name, who, target, license, clock)
-        repo_id, revision = _repo(str(source), who)
+        repo_id, revision = _repo(str(source), who, target)
         commit = patiently(lambda: hub.resolve(repo_id, revision), repo_id, clock=clock)
         inside = _path_in_repo(hub, repo_id, commit, file)
         copy = Path(folder) / f"predictions{PurePosixPath(inside).suffix.lower()}"
@@ -250,7 +251,7 @@ def _placed(
         return _Place(repo_id, inside, commit, sha256)
 
 
-def _repo(source: str, who: Identity) -> tuple[str, str | None]:
+def _repo(source: str, who: Identity, target: _Target) -> tuple[str, str | None]:
     repo_id, _, revision = source.removeprefix("hf://").removeprefix("datasets/").partition("@")
     if Path(source).suffix.lower() in PREDICTION_SUFFIXES and "@" not in source:
         raise RefusedInput([Problem("file_missing", source, None, None, "there is no such file on this machine")])
@@ -262,6 +263,10 @@ def _repo(source: str, who: Identity) -> tuple[str, str | None]:
     owner = repo_id.partition("/")[0]
     if not who.may_write(owner):
         message = f"{repo_id} belongs to {owner}; as {who.name} you may submit repos of your own and of your teams"
+        raise RefusedInput([Problem("forbidden", None, None, "repo", message)])
+    if owner == hosts.owner(target.namespace) and target.kind == "predictions":
+        # Whoever may write the queue may write these repos too; a row of theirs must not pass for the host's model.
+        message = f"{repo_id} is the host's own, which enters baselines only; copy the file to a repo of yours"
         raise RefusedInput([Problem("forbidden", None, None, "repo", message)])
     return repo_id, revision or None
 

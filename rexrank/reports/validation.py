@@ -106,8 +106,8 @@ def _strangers(
     """Said first where no id fits, since then the ids or the benchmark are wrong and not single studies."""
     if len(wanted) > 1 and len(missing) == len(wanted) and len(extra) == len(predictions) > 1:
         message = (
-            f"none of its {len(extra):,} study ids is among the {len(wanted):,} wanted; this file is for other studies, "
-            "or its ids are written in another way"
+            f"none of its {len(extra):,} study ids is among the {len(wanted):,} wanted; "
+            "this file is for other studies, or its ids are written in another way"
         )
         yield Problem("extra_ids", predictions.source, None, "study_id", message)
 
