@@ -10,14 +10,12 @@ lies in its folder when it ends: ``outcome.json``, and for a success
 import ctypes
 import json
 import os
-import platform
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +24,13 @@ from rexrank.files import write_atomically
 if TYPE_CHECKING:
     from backend.failures import Reason
     from rexrank.board.requests import Request
+    from rexrank.scoring.card import ScoreCard
 
 OUTCOME, RESULT, PER_STUDY, PROGRESS = "outcome.json", "result.json", "per_study.parquet", "progress.json"
 EXIT_TIME, EXIT_MEMORY, EXIT_ORPHAN = 70, 71, 72
 WATCH_SECONDS = 0.5
 PROGRESS_SECONDS = 1.0
 PARENT_DEATH_SIGNAL = 1
-PACKAGES = ("rexrank", "numpy", "pyarrow", "torch", "transformers")
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ class _Run:
             card,
             protocol,
             texts,
-            self._evaluator(results.evaluator_hash(_version(), protocol, self.request.settings)),
+            self._evaluator(card, results.evaluator_hash(card.library_version, protocol, self.request.settings)),
             started,
             self._clock.now(),
             self.job.public,
@@ -221,15 +219,17 @@ class _Run:
         texts = read_predictions(predictions).texts
         return Texts(sha256, len(wanted), n_empty=sum(not texts[study_id].strip() for study_id in wanted))
 
-    def _evaluator(self, evaluator_hash: str) -> Any:
+    def _evaluator(self, card: "ScoreCard", evaluator_hash: str) -> Any:
         from rexrank.board.results import ResultEvaluator
 
+        packages = dict(card.packages)
         return ResultEvaluator(
             hash=evaluator_hash,
-            version=_version(),
+            version=card.library_version,
             git_sha=self.job.git_sha,
-            packages=_packages(),
-            python=platform.python_version(),
+            python=packages.pop("python"),
+            packages=packages,
+            device=card.device,
         )
 
     def _reason(self, code: str, message: str) -> "Reason":
@@ -248,22 +248,6 @@ class _Run:
 
     def _end(self, outcome: dict[str, Any]) -> None:
         write_atomically(self.job.folder / OUTCOME, json.dumps(outcome).encode())
-
-
-def _version() -> str:
-    from rexrank import __version__
-
-    return __version__
-
-
-def _packages() -> dict[str, str]:
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def _keep_quiet() -> None:

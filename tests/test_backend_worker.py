@@ -69,6 +69,7 @@ def test_a_submission_becomes_a_row(hosted: Hosted) -> None:
     (result,) = hosted.results()
     assert {key: found.value for key, found in result.metrics.items()} == expected.summary
     assert result.metrics["bleu2"].signature == expected.signatures["bleu2"]
+    assert {"python": result.evaluator.python, **result.evaluator.packages} == expected.packages
     (row,) = hosted.leaderboard()
     assert (row["rank"], row["model_name"], row["complete"]) == (1, "Acme CXR", True)
     assert row["bleu2"] == expected.summary["bleu2"]
