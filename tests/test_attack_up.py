@@ -1,0 +1,66 @@
+"""``rexrank up`` on a home that cannot be used, and stopped by impatient hands."""
+
+import contextlib
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from space_fixtures import free_port
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def start(home: Path) -> subprocess.Popen[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REXRANK_"))}
+    ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
+    return subprocess.Popen(
+        [sys.executable, "-m", "rexrank", "up", "--home", str(home)],
+        cwd=ROOT,
+        env={**kept, **ports},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def belonging_to(home: Path) -> list[int]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and f"{home}\0".encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def test_a_home_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    process = start(tmp_path / "file" / "home")
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert len(printed.splitlines()) == 1
+    assert "choose another with --home" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("signals", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM, signal.SIGINT)])
+def test_impatient_signals_leave_no_child_behind(tmp_path: Path, signals: tuple[signal.Signals, ...]) -> None:
+    home = tmp_path / "home"
+    process = start(home)
+    end = time.monotonic() + 60
+    while not (home / "worker.json").exists():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    for number in signals:
+        process.send_signal(number)
+        time.sleep(0.2)
+    printed, _ = process.communicate(timeout=90)
+    assert (process.returncode, belonging_to(home)) == (0, []), printed
+    assert "Traceback" not in printed
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
