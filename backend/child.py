@@ -208,6 +208,7 @@ class _Run:
         from backend.failures import of_problems
         from rexrank.board.results import Texts
         from rexrank.reports import read_predictions, read_references
+        from rexrank.reports.studies import is_blank
         from rexrank.reports.validation import validate
 
         track = self.request.section
@@ -217,7 +218,7 @@ class _Run:
         if problems:
             raise _Refusal(of_problems(problems, len(wanted), self.job.public))
         texts = read_predictions(predictions).texts
-        return Texts(sha256, len(wanted), n_empty=sum(not texts[study_id].strip() for study_id in wanted))
+        return Texts(sha256, len(wanted), n_empty=sum(is_blank(texts[study_id]) for study_id in wanted))
 
     def _evaluator(self, card: "ScoreCard", evaluator_hash: str) -> Any:
         from rexrank.board.results import ResultEvaluator

@@ -59,7 +59,7 @@ def run_once(hosted: Hosted, **config: object) -> bool:
 
 def test_a_submission_becomes_a_row(hosted: Hosted) -> None:
     assert hosted.leaderboard() == []
-    predictions = sentences(6, seed=1)
+    predictions = {**sentences(6, seed=1), "study-00003": " \u200b"}
     there = hosted.submit(predictions, "Acme CXR", protocol="plain")
     assert run_once(hosted)
     done = hosted.request(there.id)
@@ -70,6 +70,7 @@ def test_a_submission_becomes_a_row(hosted: Hosted) -> None:
     assert {key: found.value for key, found in result.metrics.items()} == expected.summary
     assert result.metrics["bleu2"].signature == expected.signatures["bleu2"]
     assert {"python": result.evaluator.python, **result.evaluator.packages} == expected.packages
+    assert result.n_empty == expected.counts["bleu2"]["n_empty"] == 1
     (row,) = hosted.leaderboard()
     assert (row["rank"], row["model_name"], row["complete"]) == (1, "Acme CXR", True)
     assert row["bleu2"] == expected.summary["bleu2"]

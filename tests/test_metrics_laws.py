@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rexrank.metrics import compute
-from rexrank.metrics.pairs import canonical, is_blank
+from rexrank.metrics.pairs import canonical
+from rexrank.reports.studies import is_blank
 
 KEYS = ["bleu2", *(f"coco_bleu{order}" for order in range(1, 5)), "rouge_l", "rouge1", "rouge2", "rouge_l_f1"]
 

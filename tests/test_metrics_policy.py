@@ -5,9 +5,10 @@ import pytest
 
 from rexrank.metrics import InvalidCall, compute
 from rexrank.metrics.outcome import Outcome
-from rexrank.metrics.pairs import Pairs, canonical, is_blank
+from rexrank.metrics.pairs import Pairs, canonical
 from rexrank.metrics.policy import judge, read_policy
 from rexrank.metrics.registry import ScoreKey
+from rexrank.reports.studies import is_blank
 
 KEYS = ["bleu2", *(f"coco_bleu{order}" for order in range(1, 5)), "rouge_l", "rouge1", "rouge2", "rouge_l_f1"]
 BLANKS = ["", " ", "\n\t ", "\u200b", "\u00a0\ufeff\x00"]

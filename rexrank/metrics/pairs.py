@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rexrank.metrics.tokenizers import Tokenizer
+from rexrank.reports.studies import is_blank
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -103,11 +104,6 @@ def _rows(texts: Iterable[str], tokenizer: Tokenizer, vocabulary: _Vocabulary) -
         rows.append(row)
     bounds = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     return Rows(np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(bounds[-1])), bounds)
-
-
-def is_blank(text: str) -> bool:
-    """Whether nothing is left after removing white space, zero-width and control characters."""
-    return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf") for char in text)
 
 
 def canonical(text: str) -> str:

@@ -1,5 +1,6 @@
 """Studies, references and predictions as the rest of rexrank sees them."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -12,7 +13,7 @@ TRACKS: tuple[Track, ...] = get_args(Track)
 
 def is_blank(text: str) -> bool:
     """Whether nothing is left of a text without white space, zero-width and control characters."""
-    return not any(character.isprintable() and not character.isspace() for character in text)
+    return all(character.isspace() or unicodedata.category(character) in ("Cc", "Cf") for character in text)
 
 
 @dataclass(frozen=True)
