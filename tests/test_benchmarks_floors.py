@@ -130,7 +130,7 @@ def test_a_track_without_texts_is_refused() -> None:
     study = BenchmarkStudy("s1", "Clear.", None, "Cough", None, ("s1/0.png",), "s1/0.png")
     benchmark = Benchmark("tiny", "Tiny", "test", (study,), openi.LICENCE, "Invented.")
     training = [TrainingStudy("t1", "Clear.", None, "Cough")]
-    assert dict(benchmark.tracks) == {"findings": 1}
+    assert dict(benchmark.tracks) == {"findings": 1, "report": 1}, "of a report one section is enough"
     assert len(floors.build(benchmark, training)) == 3
     with pytest.raises(BenchmarkError, match="track 'impression'"):
         floors.build(benchmark, training, "impression")

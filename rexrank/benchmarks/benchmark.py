@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rexrank.errors import RexrankError
-from rexrank.reports.studies import TRACKS
+from rexrank.reports.studies import TRACKS, whole_report
 
 
 class BenchmarkError(RexrankError):
@@ -41,10 +41,9 @@ class _Study:
     indication: str | None
 
     def text(self, track: str) -> str | None:
-        """The study's text for a track, or None when it has none; a report, written as ReXrank does, has both parts."""
+        """The study's text for a track, or None when it has none."""
         if track == "report":
-            whole = self.findings and self.impression
-            return f"Findings: {self.findings} Impression: {self.impression}" if whole else None
+            return whole_report(self.findings, self.impression)
         return {"findings": self.findings, "impression": self.impression}[track]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rexrank.protocols.protocol import Convention, PreparationOption, Protocol
 from rexrank.reports.sections import read_sections
-from rexrank.reports.studies import Study, Track, is_blank
+from rexrank.reports.studies import Study, Track, is_blank, whole_report
 
 _HEADER = "Findings: "
 
@@ -123,8 +123,9 @@ def _report(study: Study, option: PreparationOption, plain: bool) -> str | None:
         return study.report if bare else None
     if study.report is not None:
         return study.report
-    headed = {"Findings: ": study.findings, "Impression: ": study.impression}
-    return " ".join(text if plain else header + text for header, text in headed.items() if text)
+    if plain:
+        return " ".join(text for text in (study.findings, study.impression) if text)
+    return whole_report(study.findings, study.impression)
 
 
 def _prediction(text: str, track: Track, option: PreparationOption) -> str:

@@ -16,6 +16,12 @@ def is_blank(text: str) -> bool:
     return all(character.isspace() or unicodedata.category(character) in ("Cc", "Cf") for character in text)
 
 
+def whole_report(findings: str | None, impression: str | None) -> str | None:
+    """``Findings: … Impression: …`` of the sections that exist, as ReXrank's script writes it; None without any."""
+    headed = {"Findings": findings, "Impression": impression}
+    return " ".join(f"{header}: {text}" for header, text in headed.items() if text) or None
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a file may hold at most; checked before or while it is parsed.
@@ -76,7 +82,7 @@ class Study:
     alternatives: tuple[str, ...] = ()
 
     def has(self, track: Track) -> bool:
-        """Whether there is a text to compare with on this track."""
+        """Whether there is a text to compare with on this track; of a report one section is enough."""
         if track == "report":
             return bool(self.report or self.findings or self.impression)
         return bool(self.findings if track == "findings" else self.impression)
