@@ -193,7 +193,7 @@ class _Run:
         return path, sha256
 
     def _fetch_references(self) -> Path:
-        from rexrank.board.submission import REFERENCE_FILE
+        from rexrank.board.layout import REFERENCE_FILE
         from rexrank.hub import patiently
         from rexrank.reports import Limits
 

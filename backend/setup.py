@@ -11,12 +11,11 @@ from backend.publishing import Publisher
 from rexrank import __version__
 from rexrank.board import host as hosts
 from rexrank.board.host import Host, HostBenchmark
-from rexrank.board.submission import REFERENCE_FILE
+from rexrank.board.layout import DESCRIPTION_FILE, REFERENCE_FILE
 from rexrank.errors import RexrankError
 from rexrank.hub import Clock, Hub, HubError, converge, patiently
 
 OWN_REPOS = ("requests", "results", "status")
-DESCRIPTION_FILE = "benchmark.yaml"
 CARD = "README.md"
 
 _log = logging.getLogger(__name__)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError
 from rexrank.benchmarks.floors import Floor
+from rexrank.board.layout import DESCRIPTION_FILE, REFERENCE_FILE
 from rexrank.network import is_loopback
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from rexrank.hub import Hub
 
 SCHEMA_VERSION = 1
-DATA_FILE = "data/test.parquet"
-DESCRIPTION_FILE = "benchmark.yaml"
 PREDICTION_FILE = "predictions.jsonl"
 
 
@@ -64,7 +63,7 @@ def files(benchmark: Benchmark) -> dict[str, bytes]:
     buffer = io.BytesIO()
     pq.write_table(table(benchmark), buffer, compression="zstd")
     return {
-        DATA_FILE: buffer.getvalue(),
+        REFERENCE_FILE: buffer.getvalue(),
         DESCRIPTION_FILE: _yaml(description(benchmark)).encode(),
         "README.md": card(benchmark).encode(),
     }
@@ -92,7 +91,7 @@ def description(benchmark: Benchmark) -> dict[str, Any]:
 def card(benchmark: Benchmark) -> str:
     """The README of the benchmark's repo."""
     tracks = "\n".join(f"| `{track}` | {n} |" for track, n in benchmark.tracks.items())
-    head = _card_head(benchmark, benchmark.title, {"split": benchmark.split, "path": DATA_FILE})
+    head = _card_head(benchmark, benchmark.title, {"split": benchmark.split, "path": REFERENCE_FILE})
     return f"""{head}
 # {benchmark.title}
 
@@ -102,7 +101,7 @@ def card(benchmark: Benchmark) -> str:
 | --- | --- |
 {tracks}
 
-Columns of `{DATA_FILE}`: `study_id`, `findings`, `impression`, `context`, `image_path`, `key_image_path`.
+Columns of `{REFERENCE_FILE}`: `study_id`, `findings`, `impression`, `context`, `image_path`, `key_image_path`.
 Images are not included. `{DESCRIPTION_FILE}` describes the set for programs.
 
 Split: Chen et al., *Generating Radiology Reports via Memory-driven Transformer*, EMNLP 2020 (R2Gen). Study ids, image
@@ -134,7 +133,7 @@ def push(hub: "Hub", benchmark: Benchmark, repo_id: str, confirm_licence: bool =
     wanted = files(benchmark)
     if _published_content(hub, repo_id) == benchmark.content_sha256:
         # Another pyarrow writes other bytes for the same studies; the revision must not move for that.
-        del wanted[DATA_FILE]
+        del wanted[REFERENCE_FILE]
     return upload_changed(hub, repo_id, wanted, f"{benchmark.name}: {len(benchmark.studies)} studies")
 
 
@@ -188,8 +187,8 @@ def check_licence(benchmark: Benchmark, endpoint: str, confirm_licence: bool) ->
 def _published_content(hub: "Hub", repo_id: str) -> str | None:
     import yaml
 
-    held = hub.view(repo_id, [DESCRIPTION_FILE, DATA_FILE])
-    if DATA_FILE not in held.files.keys() | held.oversize.keys() or DESCRIPTION_FILE not in held.files:
+    held = hub.view(repo_id, [DESCRIPTION_FILE, REFERENCE_FILE])
+    if REFERENCE_FILE not in held.files.keys() | held.oversize.keys() or DESCRIPTION_FILE not in held.files:
         return None
     found = yaml.safe_load(held.files[DESCRIPTION_FILE])
     return found.get("content_sha256") if isinstance(found, dict) else None
