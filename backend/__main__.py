@@ -34,8 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     arguments = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
-    for chatty in ("apscheduler", "httpx2", "httpx"):
+    for chatty in ("httpx2", "httpx"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It warns of each tick skipped during a long one; those are counted in the signs of life.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
 
     from rexrank.errors import RexrankError, WrongSetting
 
