@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ from backend.config import Config
 from backend.crew import Outcome
 from rexrank.board import requests
 from rexrank.board.requests import Claim, Failure, Progress, Request, RequestError, ResultPlace, transition
+from rexrank.files import json_bytes
 from rexrank.hub import Clock, Hub, HubError, View, swap
 
 CLAIMED_KINDS = frozenset({"predictions", "baseline", "rescore"})
@@ -282,7 +282,7 @@ class _Plan:
             "op": self._op,
             "content_base64": base64.b64encode(content[:QUARANTINED_BYTES]).decode(),
         }
-        self.files[target] = (json.dumps(document, indent=2) + "\n").encode()
+        self.files[target] = json_bytes(document, ascii_only=True)
         self.turn.quarantined += 1
 
 

@@ -26,6 +26,7 @@ from rexrank.board.host import Host
 from rexrank.board.requests import Evaluator, Request, ResultPlace, iso
 from rexrank.board.results import Result
 from rexrank.errors import RexrankError
+from rexrank.files import json_bytes
 from rexrank.hub import Clock, Contention, Hub, HubError, View, converge
 
 GIT_SECONDS = 5.0
@@ -277,7 +278,7 @@ class Worker:
             )
 
     def _sign_of_life(self, now: datetime) -> bytes:
-        document = {
+        sign = {
             "schema_version": 1,
             "worker": self.config.worker,
             "instance": self.config.instance,
@@ -291,7 +292,7 @@ class Worker:
             "skipped_ticks": self.skipped_ticks,
             "capabilities": {"metrics": rules.computed(self.config), "protocols": rules.offered(self.config)},
         }
-        return (json.dumps(document, indent=2) + "\n").encode()
+        return json_bytes(sign, ascii_only=True)
 
 
 def _evaluator(result: Result) -> Evaluator:

@@ -1,8 +1,11 @@
-"""Files that are either whole or absent, also after a kill."""
+"""Files that are either whole or absent, also after a kill, and the one form of those that hold JSON."""
 
+import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rexrank.errors import WrongType, shown
 
@@ -47,6 +50,21 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o64
         Path(temporary).unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
+
+
+def json_bytes(document: Mapping[str, Any], *, sort_keys: bool = False, ascii_only: bool = False) -> bytes:
+    """A JSON file as people and programs read it: indented, in UTF-8, with a closing newline.
+
+    Args:
+        document: The content.
+        sort_keys: Whether the fields stand in the order of the alphabet instead of the document's own.
+        ascii_only: Whether all other characters are escaped, which also takes text that is not valid Unicode.
+
+    Raises:
+        ValueError: It holds a number that is not finite.
+    """
+    text = json.dumps(document, indent=2, sort_keys=sort_keys, ensure_ascii=ascii_only, allow_nan=False)
+    return f"{text}\n".encode()
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:

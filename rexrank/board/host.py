@@ -1,6 +1,5 @@
 """What a host offers: protocols, metrics and benchmarks, in ``host.json`` of the results repo."""
 
-import json
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -8,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rexrank import environment
 from rexrank.board.requests import CommitId, Name, Remark, Slug, Track
 from rexrank.errors import RexrankError
+from rexrank.files import json_bytes
 from rexrank.hub.connection import Hub
 from rexrank.hub.errors import HubError
 
@@ -57,7 +57,7 @@ class Host(BaseModel):
 
     def to_bytes(self) -> bytes:
         """The file's content."""
-        return (json.dumps(self.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        return json_bytes(self.model_dump(mode="json"), sort_keys=True)
 
     def protocol(self, asked: str | None) -> str | None:
         """The offered ``name@version`` for a name with or without a version; None when it is not offered."""

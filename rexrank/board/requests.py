@@ -20,6 +20,7 @@ from pydantic import (
 
 from rexrank.board import names
 from rexrank.errors import RexrankError
+from rexrank.files import json_bytes
 from rexrank.hub.clock import Clock
 
 SCHEMA_VERSION = 1
@@ -247,8 +248,7 @@ class Request(_Model):
 
     def to_bytes(self) -> bytes:
         """The file's content: indented JSON in UTF-8 with a closing newline."""
-        document = self.model_dump(mode="json", by_alias=True)
-        return (json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        return json_bytes(self.model_dump(mode="json", by_alias=True))
 
     def updated(self, **changes: Any) -> "Request":
         """A copy with other values, checked like a file that is read."""

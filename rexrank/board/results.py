@@ -27,6 +27,7 @@ from rexrank.board.requests import (
     Utc,
 )
 from rexrank.errors import RexrankError
+from rexrank.files import json_bytes
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -131,8 +132,7 @@ class Result(_Model):
 
     def to_bytes(self) -> bytes:
         """The file's content: indented JSON in UTF-8; a number that is not finite cannot be written."""
-        document = self.model_dump(mode="json", by_alias=True)
-        return (json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        return json_bytes(self.model_dump(mode="json", by_alias=True))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from rexrank.errors import RexrankError, shown
-from rexrank.files import user_path, write_atomically
+from rexrank.files import json_bytes, user_path, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow
@@ -121,9 +121,9 @@ class ScoreCard:
         target = user_path(folder)
         table = self._table_bytes()
         written = {"file": PER_STUDY_FILE, "rows": self.per_study.num_rows, "sha256": hashlib.sha256(table).hexdigest()}
-        card = json.dumps({**self.to_json(), "per_study": written}, ensure_ascii=False, indent=2, allow_nan=False)
+        card = json_bytes({**self.to_json(), "per_study": written})
         write_atomically(target / PER_STUDY_FILE, table)
-        write_atomically(target / CARD_FILE, card.encode() + b"\n")
+        write_atomically(target / CARD_FILE, card)
         return target
 
     @classmethod
