@@ -3,7 +3,6 @@
 Everything it knows it can learn again from the Hub, so it may be stopped at any moment.
 """
 
-import fcntl
 import json
 import logging
 import shutil
@@ -12,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from backend import rules, setup
 from backend.config import Config
@@ -28,6 +27,7 @@ from rexrank.board.results import Result
 from rexrank.errors import RexrankError
 from rexrank.files import json_bytes
 from rexrank.hub import Clock, Contention, Hub, HubError, View, converge
+from rexrank.processes import hold_lock
 
 GIT_SECONDS = 5.0
 STOP_DEADLINE = 10.0
@@ -309,22 +309,19 @@ def _evaluator(result: Result) -> Evaluator:
     return Evaluator(version=evaluator.version, git_sha=evaluator.git_sha, packages=evaluator.packages, metrics=metrics)
 
 
-def _lock(config: Config) -> Any:
-    """Hold the worker's name on this machine; the system lets go of it however this process ends.
+def _lock(config: Config) -> TextIO:
+    """Hold the worker's name on this machine.
 
     Raises:
         SecondInstance: Another process holds it.
     """
     config.folder.parent.mkdir(parents=True, exist_ok=True)
-    handle = (config.folder.parent / f"{config.folder.name}.lock").open("w")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        handle.close()
+    lock = hold_lock(config.folder.parent / f"{config.folder.name}.lock")
+    if lock is None:
         raise SecondInstance(
             f"another process on this machine works as {config.worker}; give this one another name with REXRANK_WORKER"
-        ) from None
-    return handle
+        )
+    return lock
 
 
 def _git_sha() -> str | None:

@@ -1,8 +1,11 @@
-"""Processes that do not outlive whoever started them."""
+"""Processes that do not outlive whoever started them, and of which there is only one."""
 
+import fcntl
 import os
 import signal
 import threading
+from pathlib import Path
+from typing import TextIO
 
 FOLLOW_PARENT = "REXRANK_FOLLOW_PARENT"
 
@@ -21,6 +24,24 @@ def follow_parent(poll_seconds: float = 1.0) -> None:
         return
     watcher = threading.Thread(target=_watch, args=(int(expected), poll_seconds), name="follow-parent", daemon=True)
     watcher.start()
+
+
+def hold_lock(path: Path) -> TextIO | None:
+    """Hold a lock until the file returned is closed; the system lets go of it however this process ends.
+
+    Args:
+        path: The lock's file, in a folder that exists.
+
+    Returns:
+        The open file, or None where another process holds the lock.
+    """
+    handle = path.open("w")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        handle.close()
+        return None
+    return handle
 
 
 def _watch(parent: int, poll_seconds: float) -> None:

@@ -12,7 +12,6 @@ examples:
 
 import argparse
 import contextlib
-import fcntl
 import json
 import os
 import signal
@@ -29,6 +28,7 @@ from rexrank import environment
 from rexrank.cli.children import Child, require_free
 from rexrank.errors import RefusedInput, RexrankError
 from rexrank.files import write_atomically
+from rexrank.processes import hold_lock
 
 if TYPE_CHECKING:
     from rexrank.hub import Hub
@@ -308,17 +308,16 @@ def _require_parts() -> None:
 
 @contextlib.contextmanager
 def _only_one(home: Path) -> Iterator[None]:
-    """Hold the lock of ``home``, which the system releases however this process ends."""
+    """Hold the lock of ``home``."""
     # Tokens, logs and submissions in there are the user's own business.
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (home / "up.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RexrankError(
-                f"rexrank is already running on {home}: open its board, stop it with Ctrl-C where it runs, "
-                "or use another folder with --home."
-            ) from None
+    lock = hold_lock(home / "up.lock")
+    if lock is None:
+        raise RexrankError(
+            f"rexrank is already running on {home}: open its board, stop it with Ctrl-C where it runs, "
+            "or use another folder with --home."
+        )
+    with lock:
         yield
 
 

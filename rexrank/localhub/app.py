@@ -22,7 +22,7 @@ from rexrank.localhub.calls import Call, error_answer
 from rexrank.localhub.database import StoreBusy
 from rexrank.localhub.errors import HubFault, unknown_token
 from rexrank.localhub.faults import FaultHook, FaultMiddleware, raw_path
-from rexrank.localhub.hub import Clock, LocalHub
+from rexrank.localhub.hub import LocalHub, Now
 from rexrank.localhub.limits import Limits
 from rexrank.localhub.routing import Route, match, route
 
@@ -79,7 +79,7 @@ ROUTES = [
 def create_app(
     root: str | Path,
     public_url: str | None = None,
-    clock: Clock | None = None,
+    clock: Now | None = None,
     fault: FaultHook | None = None,
     limits: Limits | None = None,
     hosts: Collection[str] | None = None,

@@ -14,7 +14,7 @@ from rexrank.localhub.repositories import Repositories
 from rexrank.localhub.tickets import Tickets
 from rexrank.localhub.trees import Entry, Tree
 
-Clock = Callable[[], datetime]
+Now = Callable[[], datetime]
 _README_BYTES = 2**20
 
 
@@ -34,7 +34,7 @@ class LocalHub:
     """
 
     def __init__(
-        self, root: Path, public_url: str | None = None, clock: Clock | None = None, limits: Limits | None = None
+        self, root: Path, public_url: str | None = None, clock: Now | None = None, limits: Limits | None = None
     ) -> None:
         self.root = root
         self.public_url = public_url.rstrip("/") if public_url else None

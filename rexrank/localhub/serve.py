@@ -16,7 +16,7 @@ from rexrank.errors import RexrankError
 from rexrank.localhub.accounts import has_users, open_database
 from rexrank.localhub.app import create_app
 from rexrank.localhub.faults import FaultHook
-from rexrank.localhub.hub import Clock
+from rexrank.localhub.hub import Now
 from rexrank.localhub.limits import Limits
 from rexrank.network import is_loopback
 
@@ -38,7 +38,7 @@ def running(
     root: str | Path,
     port: int = 0,
     fault: FaultHook | None = None,
-    clock: Clock | None = None,
+    clock: Now | None = None,
     limits: Limits | None = None,
 ) -> Iterator[Running]:
     """Serve a Hub on loopback in a thread of this process while the block runs.
