@@ -57,7 +57,7 @@ def _protocol(how: Rules) -> str:
     if protocol is None:
         return f"<h2>Protocol {escape(how.protocol)}</h2><p>This release of the board does not know it.</p>"
     rows = "".join(
-        f"<tr><td>{escape(column.heading)}</td><td><code>{escape(column.key)}</code></td>"
+        f'<tr><th scope="row">{escape(column.heading)}</th><td data-label="Key"><code>{escape(column.key)}</code></td>'
         f"<td>{_described(column, protocol)}</td></tr>"
         for column in how.columns
     )
@@ -67,8 +67,8 @@ def _protocol(how: Rules) -> str:
     return (
         f"<h2>Protocol {escape(protocol.id)}</h2><p>{escape(protocol.description)} Convention "
         f"<code>{escape(protocol.convention)}</code>. {ranked}{why}. Source: {escape(protocol.source)}.</p>"
-        f'<div class="rx-wide"><table><thead><tr><th>Score</th><th>Key</th><th>Formula in words</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{absent}"
+        f'<div class="rx-wide rx-scores"><table><thead><tr><th>Score</th><th>Key</th>'
+        f"<th>Formula in words</th></tr></thead><tbody>{rows}</tbody></table></div>{absent}"
     )
 
 
@@ -98,7 +98,8 @@ def _benchmarks(host: Host | None, namespace: str) -> str:
 def _taking_part(host: Host | None) -> str:
     name = next(iter(host.benchmarks), "iu-xray") if host else "iu-xray"
     command = (
-        f"rexrank submit predictions.csv --benchmark {escape(name)} --track findings --model-name &quot;My model&quot;"
+        f"rexrank submit predictions.csv --benchmark {escape(name)} \\\n"
+        "  --track findings --model-name &quot;My model&quot;"
     )
     return (
         '<h2>Taking part</h2><p>Use the page <a href="./submit">Submit</a>, or a shell:</p>'
@@ -118,7 +119,7 @@ def _data(namespace: str) -> str:
         (", &quot;scores&quot;", "one row a result and score"),
         (", &quot;per_study&quot;", "one row a study and score, public sets only"),
     )
-    code = "\n".join(f"load_dataset({results}{config})  # {what}" for config, what in lines)
+    code = "\n".join(f"# {what}\nload_dataset({results}{config})" for config, what in lines)
     return (
         "<h2>Getting the data</h2><p>Everything on the board is in the dataset "
         f"{hub_link(hub_page(f'{namespace}/results'), f'{namespace}/results')}. "

@@ -1,6 +1,5 @@
 """What the page "Submit" answers: every fault of a refused form, or how far an accepted request is."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -20,8 +19,8 @@ _HEADS = {
     "FAILED": "Failed",
     "CANCELLED": "Cancelled",
 }
-# How the validation counts, e.g. "(590 of 590 studies missing)".
-_MISSING = re.compile(r"\(([\d,]+) of ([\d,]+) studies missing\)")
+# How the validation says that a file and the references share no id: a fault of no single study.
+_STRANGERS = ("extra_ids", None, "study_id")
 
 
 def accepted_html(request: Request) -> str:
@@ -68,10 +67,11 @@ def refused_html(problems: Sequence[Problem], benchmark_repo: str = "") -> str:
         benchmark_repo: ``owner/name`` of the benchmark, for the hint where its ids come from.
     """
     count = "1 fault" if len(problems) == 1 else f"{len(problems):,} faults"
-    groups = "".join(_group(code, problems) for code in dict.fromkeys(problem.code for problem in problems))
+    on_top, rest = _on_top(problems, benchmark_repo)
+    groups = "".join(_group(code, rest) for code in dict.fromkeys(problem.code for problem in rest))
     return (
         f'<div class="rx-faults" role="alert"><strong>Not submitted: {count}.</strong> Nothing was put into the queue.'
-        f"{_no_common_id(problems, benchmark_repo)}{groups}</div>"
+        f"{on_top}{groups}</div>"
     )
 
 
@@ -82,17 +82,17 @@ def _group(code: str, problems: Sequence[Problem]) -> str:
     return f"<section><h4><code>{escape(code)}</code> {len(own):,}</h4><ul>{shown}{more}</ul></section>"
 
 
-def _no_common_id(problems: Sequence[Problem], benchmark_repo: str) -> str:
-    """One plain sentence where the file and the benchmark share no id, before the long list that follows from it."""
-    counts = next((found for one in problems if (found := _MISSING.search(one.message))), None)
-    extra = any(problem.code == "extra_ids" for problem in problems)
-    if counts is None or counts[1] != counts[2] or not extra:
-        return ""
+def _on_top(problems: Sequence[Problem], benchmark_repo: str) -> tuple[str, list[Problem]]:
+    """A plain sentence where no id of the file is one of the benchmark, and the single faults that follow from it."""
+    first = next((one for one in problems if (one.code, one.study_id, one.field) == _STRANGERS), None)
+    if first is None:
+        return "", list(problems)
     where = f" of {hub_link(hub_page(benchmark_repo), benchmark_repo)}" if benchmark_repo else ""
-    return (
-        "<p>No study id of the file is one of the benchmark: use the ids in the column <code>study_id</code>"
-        f"{where}.</p>"
+    said = (
+        f"<p>{escape(first.file)}: {escape(first.message)}. "
+        f"The ids of the benchmark stand in the column <code>study_id</code>{where}.</p>"
     )
+    return said, [one for one in problems if one is not first]
 
 
 def failed_html(message: str) -> str:

@@ -118,7 +118,9 @@ def _nothing(page: Page) -> str:
     if page.group:
         said = f"No model matches “{escape(page.wish.text.strip())}”."
     else:
-        address = board_address("./submit", {"benchmark": page.wish.benchmark, "track": page.wish.track})
+        wish = page.wish
+        place = {"benchmark": wish.benchmark, "track": wish.track, "protocol": wish.protocol}
+        address = board_address("./submit", place)
         said = f'No model yet — be the first: <a href="{address}">Submit</a>.'
     return f'<p class="rx-empty rx-none" role="status">{said}</p>'
 

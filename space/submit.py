@@ -23,6 +23,9 @@ from space.links import hub_link, hub_page
 from space.parts import freshness
 
 _LOGGER = logging.getLogger(__name__)
+_TO_ANSWER = """() => setTimeout(() => {
+  document.getElementById("submit-answer").scrollIntoView({behavior: "smooth", block: "nearest"});
+}, 200)"""
 SEND = "Check and submit"
 TEMPLATE = """study_id,prediction
 id-of-the-first-study,"The heart is normal in size. The lungs are clear."
@@ -220,19 +223,20 @@ def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Calla
     """Put the page's components and events into the open page."""
     parts = _components(submitters)
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    choices = [parts.benchmark, parts.track]
+    choices = [parts.benchmark, parts.track, parts.protocol]
     offered = [parts.fresh, parts.benchmark, parts.track, parts.protocol, parts.help]
     followed = gr.State("")
     timer = gr.Timer(store.period, active=False)
 
-    def offer(benchmark: str | None, track: str | None) -> tuple[Any, ...]:
+    def offer(benchmark: str | None, track: str | None, protocol: str | None) -> tuple[Any, ...]:
         data = store.data
         chosen = _benchmark(data, benchmark or "")
         said = help_html(data, submitters.namespace, chosen)
-        return freshness(data, now()), *offers(data, chosen, track or ""), said
+        return freshness(data, now()), *offers(data, chosen, track or "", protocol or ""), said
 
     def opened(visitor: gr.Request) -> tuple[Any, ...]:
-        return offer(visitor.query_params.get("benchmark"), visitor.query_params.get("track"))
+        asked = visitor.query_params
+        return offer(asked.get("benchmark"), asked.get("track"), asked.get("protocol"))
 
     def pressed(*values: Any) -> tuple[Any, ...]:
         said, request = outcome(Form(*(value or "" for value in values)), submitters)
@@ -260,7 +264,7 @@ def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Calla
     # Gradio's own sign of progress says the raw key of a text that its catalogue lacks, so the button says it.
     parts.button.click(
         lambda: (gr.Button("Checking …", interactive=False), ""), None, [parts.button, parts.answer], **private
-    ).then(pressed, fields, answered, concurrency_limit=4, **private)
+    ).then(pressed, fields, answered, concurrency_limit=4, **private).then(None, js=_TO_ANSWER, **private)
     timer.tick(follow, [followed], [parts.answer, timer], **private)
 
 
@@ -339,7 +343,7 @@ def _benchmark(data: BoardData, wanted: str) -> str:
     return wanted if wanted in known else next(iter(known), "")
 
 
-def offers(data: BoardData, benchmark: str, track: str) -> tuple[Any, Any, Any]:
+def offers(data: BoardData, benchmark: str, track: str, protocol: str = "") -> tuple[Any, Any, Any]:
     """Fill the three choosers with what the host offers, keeping what is chosen where it still exists."""
     known = data.host.benchmarks if data.host else {}
     benchmark = _benchmark(data, benchmark)
@@ -352,5 +356,9 @@ def offers(data: BoardData, benchmark: str, track: str) -> tuple[Any, Any, Any]:
             choices=[(f"{name} ({count})", name) for name, count in tracks],
             value=track if track in names else next(iter(names), None),
         ),
-        gr.Dropdown(choices=protocols, value=protocols[0] if protocols else None, visible=len(protocols) > 1),
+        gr.Dropdown(
+            choices=protocols,
+            value=protocol if protocol in protocols else next(iter(protocols), None),
+            visible=len(protocols) > 1,
+        ),
     )

@@ -161,7 +161,7 @@ def laid_out(
         },
     }
     kinds: list[Kind] = ["number", "html", *[_SCORE_KIND] * len(columns), *map(_kind, plain)]
-    widths: list[str | int] = ["100px", "236px", *["138px"] * len(columns), *map(_width, plain)]
+    widths: list[str | int] = ["100px", "264px", *["138px"] * len(columns), *map(_width, plain)]
     return Shown(value, kinds, widths, keys, [str(row["result_id"]) for row in rows])
 
 

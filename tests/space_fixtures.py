@@ -165,6 +165,7 @@ def queue_request(number: int, model: str, status: str, now: datetime = NOW, **v
             "dataset_revision": COMMIT,
             "split": "test",
             "section": "findings",
+            "settings": {"protocol": "rexrank@2025-09-05"},
             "status": status,
             "submitted_at": since - timedelta(minutes=1),
             "status_at": since,

@@ -15,6 +15,16 @@ def test_the_board_loads_without_torch() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_help_is_printed_and_no_server_starts() -> None:
+    for argument, code in (("--help", 0), ("--prot", 2)):
+        done = subprocess.run(
+            [sys.executable, "app.py", argument], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == code
+        assert "board:" not in done.stdout
+        assert ("REXRANK_BOARD_PORT" in done.stdout) is (code == 0)
+
+
 def test_the_space_installs_tested_versions_and_no_torch() -> None:
     wanted = {line for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines() if "==" in line}
     tested = set((ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines())

@@ -139,7 +139,7 @@ def test_the_ranking_stands_with_intervals_arrows_and_the_word_provisional(stage
     _expect_models(page, ["Bee", "Ant", "Constant report", HOSTILE])
     headers = _headers(page)
     assert headers[0].replace("\n", " ") == "Rank (provisional)"
-    assert headers[1:3] == ["Model", "BLEU ↑"]
+    assert headers[1:3] == ["Model", "BLEU-2 ↑"]
     first = page.locator("#lb [data-testid='cell-0-2']").inner_text()
     assert first.split("\n") == ["0.300", "0.290 – 0.310"]
     assert page.locator("#lb [data-testid='cell-2-2']").inner_text().startswith("0.000")
@@ -153,9 +153,9 @@ def test_a_click_on_a_head_sorts_and_missing_values_stay_last(stage: Stage, page
     _open(page, stage.board)
     head = page.locator("#lb [data-heading]", has_text="ROUGE-L")
     head.click()
-    _expect_models(page, ["Ant", "Constant report", "Bee", HOSTILE])
+    _expect_models(page, ["Ant", "Constant report", HOSTILE, "Bee"])
     head.click()
-    _expect_models(page, ["Constant report", "Ant", "Bee", HOSTILE])
+    _expect_models(page, ["Constant report", "Ant", HOSTILE, "Bee"])
 
 
 def test_the_sort_control_does_the_same(stage: Stage, page: Page) -> None:
@@ -203,6 +203,88 @@ def test_another_track_and_a_deep_link(stage: Stage, page: Page) -> None:
     link = page.locator("#lb-heading a").get_attribute("href") or ""
     assert "metric=rouge_l" in link
     assert "order=worst" in link
+    _choose(page, "lb-order", "Best first")
+    page.wait_for_function("() => !location.search.includes('order=')")
+    assert "metric=rouge_l" in page.url
+    _open(page, stage.board, "?search=north&columns=organization")
+    _expect_models(page, ["Ant"])
+    expect(page.locator("#lb-search textarea, #lb-search input")).to_have_value("north")
+    assert _headers(page)[1:] == ["Model", "BLEU-2 ↑", "Organisation"]
+
+
+def test_a_link_to_what_is_not_there_says_so(stage: Stage, page: Page) -> None:
+    _open(page, stage.board, "?benchmark=iu-xray&track=nothing&model=01K")
+    notes = page.locator("#lb-heading .rx-note")
+    expect(notes).to_have_count(2)
+    expect(notes.first).to_contain_text("iu-xray has no track “nothing”")
+    expect(notes.last).to_contain_text("The linked model is not on this board")
+    assert page.locator("#lb-detail .rx-detail").count() == 0
+
+
+def test_a_search_without_hits_and_an_empty_track_say_so(stage: Stage, page: Page) -> None:
+    _open(page, stage.board, f"?model={result_id(1)}")
+    expect(page.locator("#lb-detail .rx-detail")).to_be_visible()
+    page.locator("#lb-search textarea, #lb-search input").fill("zebra")
+    expect(page.locator("#lb-heading .rx-none")).to_contain_text("No model matches “zebra”")
+    expect(page.locator("#lb")).not_to_be_visible()
+    assert page.locator("#lb-detail .rx-detail").count() == 0
+    page.locator("#lb-search textarea, #lb-search input").fill("")
+    expect(page.locator("#lb")).to_be_visible()
+    page.goto(f"{stage.board.url}/?track=impression&protocol=plain@1")
+    page.locator("#lb-heading .rx-none a").click()
+    expect(page.locator("#submit-track label", has_text="impression").locator("input")).to_be_checked()
+    expect(page.locator("#submit-protocol input")).to_have_value("plain@1")
+
+
+def test_a_table_sorted_by_a_column_out_of_sight_moves_to_it(stage: Stage, page: Page) -> None:
+    page.set_viewport_size({"width": 700, "height": 900})
+    _open(page, stage.board)
+    head = page.locator("#lb [data-heading]", has_text="Empty")
+    assert not _is_in_view(page, "Empty")
+    _choose(page, "lb-sort", "Empty")
+    page.wait_for_function("() => document.querySelector('#lb .virtual-table-viewport').scrollLeft > 0")
+    expect(head).to_be_visible()
+    assert _is_in_view(page, "Empty")
+
+
+def _is_in_view(page: Page, heading: str) -> bool:
+    place = page.locator("#lb [data-heading]", has_text=heading).bounding_box()
+    frame = page.locator("#lb .virtual-table-viewport").bounding_box()
+    assert place
+    assert frame
+    return place["x"] + place["width"] <= frame["x"] + frame["width"] + 1
+
+
+def test_every_page_carries_the_name_and_the_lead_is_about_this_host(stage: Stage, page: Page) -> None:
+    for path in ("", "submit", "queue", "about"):
+        page.goto(f"{stage.board.url}/{path}")
+        page.wait_for_selector(".nav-holder nav")
+        brand = "getComputedStyle(document.querySelector('.nav-holder nav'), '::before').content"
+        assert page.evaluate(brand) == '"rexrank"'
+    page.goto(stage.board.url)
+    expect(page.locator("#lb-title")).to_contain_text("This host computes BLEU-2")
+    page.locator("#lb-title a", has_text="How to cite").click()
+    expect(page.locator("#cite")).to_be_in_viewport()
+
+
+def test_an_address_without_a_page_leads_home(stage: Stage, page: Page) -> None:
+    answer = page.goto(f"{stage.board.url}/nowhere")
+    assert answer is not None
+    assert answer.status == 404
+    page.get_by_role("link", name="Back to the leaderboard").click()
+    expect(page.locator("#lb-title h1")).to_be_visible()
+
+
+def test_signatures_are_readable_on_a_phone(stage: Stage, browser: Browser) -> None:
+    visitor = browser.new_page(viewport={"width": 375, "height": 800})
+    visitor.goto(f"{stage.board.url}/?model={result_id(1)}")
+    signature = visitor.locator("#lb-detail td[data-label=Signature] code").first
+    signature.scroll_into_view_if_needed()
+    place = signature.bounding_box()
+    assert place
+    assert place["x"] >= 0
+    assert place["x"] + place["width"] <= 375
+    visitor.close()
 
 
 def test_a_click_on_a_row_opens_all_its_scores(stage: Stage, page: Page) -> None:
@@ -213,7 +295,16 @@ def test_a_click_on_a_row_opens_all_its_scores(stage: Stage, page: Page) -> None
     text = detail.inner_text()
     assert "bleu2|conv:published|prep:findings-ref|v:1" in text
     assert "not available: no module computes it yet" in text
-    assert "2 of 3 by BLEU, provisional" in text
+    assert "2 of 3 by BLEU-2, provisional" in text
+    expect(detail).to_be_in_viewport()
+    for sign in page.locator("#lb .selection-button").all():
+        assert not sign.is_visible()
+    here = page.locator("#lb-heading a.rx-here").get_attribute("href") or ""
+    assert f"model={result_id(1)}" in here
+    page.wait_for_function("here => location.search === here", arg=here)
+    page.reload()
+    expect(detail.locator(".rx-name")).to_have_text("Ant")
+    expect(detail).to_be_in_viewport()
 
 
 def test_the_csv_holds_the_track_with_full_precision(stage: Stage, page: Page, tmp_path: Path) -> None:
@@ -235,9 +326,11 @@ def test_the_queue_shows_every_state_the_reason_and_the_late_worker(stage: Stage
     assert "missing_ids" in failed.inner_text()
     states = {entry.get_attribute("data-state") for entry in page.locator("#queue-entries .rx-entry").all()}
     assert states == {"done", "running", "pending", "failed"}
-    expect(page.locator("#queue-workers .rx-late")).to_contain_text("last run 40 min ago")
+    expect(page.locator("#queue-workers .rx-late")).to_contain_text(re.compile("last run 4. min ago"))
     page.locator("#queue-entries a", has_text="see the scores").click()
     expect(page.locator("#lb-detail .rx-name")).to_have_text("Ant")
+    expect(page.locator("#lb-detail .rx-detail")).to_be_in_viewport()
+    assert "protocol=rexrank%402025-09-05" in page.url
 
 
 def test_a_form_without_content_is_refused_with_every_fault(stage: Stage, page: Page) -> None:
@@ -366,6 +459,29 @@ def test_a_file_goes_from_the_form_to_the_queue(stage: Stage, page: Page, tmp_pa
     expect(page.locator("#submit-file")).to_contain_text("preds")
     page.locator("#submit-send").click()
     expect(page.locator("#submit-answer [role=status]")).to_contain_text("In the queue", timeout=30_000)
-    page.locator("#submit-answer a").click()
-    expect(page.locator(".rx-mine .rx-name, .rx-note").first).to_be_visible()
+    # By itself the answer goes on to what the queue says.
+    expect(page.locator("#submit-answer .rx-entry")).to_contain_text("in line", timeout=15_000)
+    page.locator("#submit-answer a").first.click()
     expect(page.locator(".rx-mine .rx-name")).to_have_text("Kiwi 1", timeout=15_000)
+
+
+def test_a_refused_file_stays_in_the_form_and_no_raw_key_is_shown(stage: Stage, page: Page, tmp_path: Path) -> None:
+    notes = tmp_path / "preds.docx"
+    notes.write_bytes(b"PK\x03\x04")
+    page.goto(f"{stage.board.url}/submit")
+    expect(page.locator("#submit-benchmark input")).to_have_value("iu-xray")
+    page.evaluate(
+        "() => { window.said = []; new MutationObserver(() => window.said.push(document.body.innerText))"
+        ".observe(document.body, {subtree: true, childList: true, characterData: true}) }"
+    )
+    page.locator("#submit-name input, #submit-name textarea").fill("Kiwi 2")
+    page.locator("#submit-file input[type=file]").set_input_files(notes)
+    expect(page.locator("#submit-file")).to_contain_text("preds")
+    page.locator("#submit-send").click()
+    expect(page.locator("#submit-answer [role=alert] li")).to_have_count(1, timeout=30_000)
+    expect(page.locator("#submit-answer")).to_contain_text(".ndjson")
+    expect(page.locator("#submit-file")).to_contain_text("preds")
+    expect(page.locator("#submit-send")).to_have_text("Check and submit")
+    assert page.locator(".toast-body").count() == 0
+    assert page.evaluate("() => window.said.some(text => text.includes('Checking'))")
+    assert not page.evaluate("() => window.said.some(text => text.includes('common.'))")

@@ -314,7 +314,7 @@ def test_an_empty_track_invites_to_submit() -> None:
     data = BoardData(leaderboard=tuple(ROWS), host=HOST)
     heading = _Links(heading_html(arrange_page(data, Wish(track="impression"))))
     assert "No model yet — be the first" in heading.words
-    assert "./submit?benchmark=iu-xray&track=impression" in heading.addresses
+    assert "./submit?benchmark=iu-xray&track=impression&protocol=rexrank%402025-09-05" in heading.addresses
 
 
 def test_baselines_are_explained_where_there_are_any() -> None:

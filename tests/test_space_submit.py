@@ -96,9 +96,9 @@ def test_every_fault_of_a_file_is_named_and_no_text_is_repeated(submitters: Subm
     assert SECRET not in said
     assert _queued(submitters) == []
     assert Path(file).is_file(), "a refused file stays for the next try"
-    for code in ("duplicate_id", "missing_ids", "extra_ids"):
+    for code in ("duplicate_key", "missing_ids", "extra_ids"):
         assert f"<h4><code>{code.replace('_', '&#95;')}</code> 1</h4>" in said
-    assert "No study id of the file" not in said
+    assert "study ids is among" not in said
 
 
 def test_a_file_without_any_id_of_the_benchmark_is_said_in_a_sentence(
@@ -108,7 +108,7 @@ def test_a_file_without_any_id_of_the_benchmark_is_said_in_a_sentence(
     file = _file(tmp_path, [f"z{number:02},Clear." for number in range(14)])
     said, queued = outcome(Form("tiny", "findings", model_name="Web Ten", file=file), submitters)
     assert queued is None
-    assert said.index("No study id of the file is one of the benchmark") < said.index("missing&#95;ids")
+    assert said.index("none of its 14 study ids is among the 3 wanted") < said.index("<h4>")
     assert f"{submitters.endpoint}/datasets/{submitters.namespace}/tiny" in said
     assert "<code>extra&#95;ids</code> 14</h4>" in said
     assert "and 4 more" in said
