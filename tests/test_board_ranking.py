@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rexrank.board.ranking import Direction, Key, Standing, choose, order, ranks
+from rexrank.board.ranking import Key, Standing, choose, order, ranks
+from rexrank.terms import Direction
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DIRECTIONS: dict[str, Direction] = {"radcliq_v1": "lower", "bleu2": "higher"}

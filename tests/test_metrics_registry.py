@@ -15,6 +15,7 @@ NEW_METRIC = '''
 """Share of studies whose texts have equal length."""
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.registry import Metric, ScoreKey
+from rexrank.terms import CONVENTIONS
 import numpy as np
 
 
@@ -37,7 +38,7 @@ def test_every_lexical_key_is_described() -> None:
         entry = keys[key]
         assert entry.direction == "higher"
         assert entry.kind == ("corpus" if key.startswith("coco") else "mean")
-        for convention in registry.CONVENTIONS:
+        for convention in CONVENTIONS:
             assert entry.range(convention) == (entry.worst(convention), entry.best(convention)) == (0, 1)
         assert entry.label
         assert entry.description.endswith(".")

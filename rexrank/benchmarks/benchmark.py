@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rexrank.errors import RexrankError
-from rexrank.reports.studies import TRACKS, whole_report
+from rexrank.reports.studies import whole_report
+from rexrank.terms import TRACKS
 
 
 class BenchmarkError(RexrankError):

@@ -5,11 +5,12 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rexrank import environment
-from rexrank.board.requests import CommitId, Name, Remark, Slug, Track
+from rexrank.board.requests import CommitId, Name, Remark, Slug
 from rexrank.errors import RexrankError
 from rexrank.files import json_bytes
 from rexrank.hub.connection import Hub
 from rexrank.hub.errors import HubError
+from rexrank.terms import Track
 
 PATH = "host.json"
 MOST_STUDIES = 10_000_000

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
-Direction = Literal["higher", "lower"]
+from rexrank.terms import Direction
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from rexrank.board import names
 from rexrank.errors import RexrankError
 from rexrank.files import json_bytes
 from rexrank.hub.clock import Clock
+from rexrank.terms import Track
 
 SCHEMA_VERSION = 1
 FOLDER = "requests/"
@@ -31,7 +32,6 @@ MESSAGE_LENGTH, LICENSE_LENGTH, DESCRIPTION_LENGTH = 500, 64, 500
 MOST_ATTEMPTS = 10
 
 Status = Literal["PENDING", "RUNNING", "FINISHED", "FAILED", "CANCELLED"]
-Track = Literal["findings", "impression", "report"]
 Kind = Literal["predictions", "rescore", "baseline", "model"]
 Event = Literal["claim", "renew", "finish", "error", "lost", "give_back", "cancel", "reopen"]
 SHOWN: Mapping[Status, str] = {

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
-from rexrank.board import ranking
 from rexrank.board.requests import (
     CommitId,
     Declared,
@@ -22,12 +21,12 @@ from rexrank.board.requests import (
     Request,
     Sha256,
     Slug,
-    Track,
     Ulid,
     Utc,
 )
 from rexrank.errors import RexrankError
 from rexrank.files import json_bytes
+from rexrank.terms import Convention, Direction, Track
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -51,7 +50,7 @@ class MetricResult(_Model):
     value: FiniteFloat | None = None
     status: Literal["ok", "not_available", "not_applicable", "failed"]
     reason: str | None = None
-    direction: ranking.Direction
+    direction: Direction
     n: Count = 0
     ci_low: FiniteFloat | None = None
     ci_high: FiniteFloat | None = None
@@ -99,7 +98,7 @@ class Result(_Model):
     modality: Name
     protocol: Slug
     protocol_version: Slug
-    convention: Literal["published", "corrected"]
+    convention: Convention
     text_preparation: str
     n_expected: Count
     n_studies: Count
@@ -150,10 +149,10 @@ class Rules:
 
     name: str
     version: str
-    convention: Literal["published", "corrected"]
+    convention: Convention
     text_preparation: str
     metrics: tuple[str, ...]
-    directions: Mapping[str, ranking.Direction]
+    directions: Mapping[str, Direction]
 
 
 @dataclass(frozen=True)
@@ -295,7 +294,7 @@ def read(content: bytes, path: str | None = None) -> Result:
     return result
 
 
-def _metric(key: str, card: "ScoreCard", direction: ranking.Direction, digits: int | None) -> MetricResult:
+def _metric(key: str, card: "ScoreCard", direction: Direction, digits: int | None) -> MetricResult:
     from rexrank.metrics import registry
 
     known = registry.score_keys().get(key)

@@ -15,6 +15,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from rexrank.terms import TRACKS
+
 if TYPE_CHECKING:
     from rexrank.board.requests import Request
     from rexrank.hub import Hub
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("source", metavar="FILE|REPO", help="prediction file, or owner/name[@revision] on the Hub")
     parser.add_argument("--benchmark", required=True, metavar="B", help="what is scored against, for example iu-xray")
-    parser.add_argument("--track", default="findings", choices=("findings", "impression", "report"))
+    parser.add_argument("--track", default="findings", choices=TRACKS)
     parser.add_argument("--model-name", metavar="N", help="name on the board (default: from the file or repo)")
     parser.add_argument("--file", metavar="PATH_IN_REPO", help="the file inside REPO, where it holds several")
     parser.add_argument("--protocol", metavar="P", help="rule book, for example rexrank (default: the host's first)")

@@ -17,8 +17,8 @@ from dataclasses import asdict
 from rexrank.cli import DONE, REFUSED, print_problems
 from rexrank.cli.streams import print_json
 from rexrank.errors import RefusedInput
-from rexrank.reports.studies import TRACKS
 from rexrank.reports.validation import read_pair
+from rexrank.terms import TRACKS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

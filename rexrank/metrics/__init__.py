@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "Convention": "rexrank.metrics.registry",
+    "Convention": "rexrank.terms",
     "InvalidCall": "rexrank.metrics.inputs",
     "KeyScores": "rexrank.metrics.computation",
     "Metric": "rexrank.metrics.registry",
@@ -41,7 +41,8 @@ __all__ = [
 if TYPE_CHECKING:
     from rexrank.metrics.computation import KeyScores, compute
     from rexrank.metrics.inputs import InvalidCall
-    from rexrank.metrics.registry import Convention, Metric, ScoreKey, metric_of, metrics, score_keys
+    from rexrank.metrics.registry import Metric, ScoreKey, metric_of, metrics, score_keys
+    from rexrank.terms import Convention
 
 
 def __getattr__(name: str) -> Any:

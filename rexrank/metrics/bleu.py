@@ -26,8 +26,9 @@ import numpy as np
 from rexrank.metrics.ngrams import clipped_matches, ngram_totals
 from rexrank.metrics.outcome import Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
-from rexrank.metrics.registry import Convention, Metric, ScoreKey
+from rexrank.metrics.registry import Metric, ScoreKey
 from rexrank.metrics.tokenizers import REXRANK, SPLIT, UNICODE
+from rexrank.terms import Convention
 
 _ORDERS = 4
 _ZERO_BIGRAMS = 0.1

@@ -11,9 +11,10 @@ from rexrank.metrics import policy as policies
 from rexrank.metrics.inputs import InvalidCall, check_choice, check_names, check_texts
 from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import CONVENTIONS, Convention, Metric, ScoreKey, metric_of, score_keys
+from rexrank.metrics.registry import Metric, ScoreKey, metric_of, score_keys
 from rexrank.metrics.signature import signature
 from rexrank.reports.studies import is_blank
+from rexrank.terms import CONVENTIONS, Convention
 
 
 @dataclass(frozen=True)

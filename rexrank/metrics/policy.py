@@ -15,7 +15,8 @@ import numpy as np
 from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Convention, ScoreKey
+from rexrank.metrics.registry import ScoreKey
+from rexrank.terms import Convention
 
 Treatment = Literal["undefined", "worst", "error"]
 OPTIONS = ("on_empty_reference", "on_empty_prediction")

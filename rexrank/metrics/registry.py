@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rexrank.errors import shown
 from rexrank.metrics.inputs import InvalidCall
+from rexrank.terms import Convention, Direction
 
 if TYPE_CHECKING:
     from rexrank.metrics.outcome import Outcome
     from rexrank.metrics.pairs import Pairs
 
-Convention = Literal["published", "corrected"]
-CONVENTIONS: tuple[Convention, ...] = ("published", "corrected")
 Range = tuple[float | None, float | None]
 
 
@@ -42,7 +41,7 @@ class ScoreKey:
 
     key: str
     label: str
-    direction: Literal["higher", "lower"]
+    direction: Direction
     ranges: Mapping[Convention, Range] = field(hash=False)
     kind: Literal["mean", "corpus"]
     digits: int

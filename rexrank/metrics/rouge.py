@@ -28,8 +28,9 @@ from rexrank.metrics.lcs import lcs_lengths
 from rexrank.metrics.ngrams import clipped_matches
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
-from rexrank.metrics.registry import Convention, Metric, ScoreKey
+from rexrank.metrics.registry import Metric, ScoreKey
 from rexrank.metrics.tokenizers import ALNUM, ALNUM_STEMMED, SPACE, UNICODE_STEMMED, UNICODE_WORDS
+from rexrank.terms import Convention
 
 _COCO_BETA = 1.2
 _ORDERS = {"rouge1": 1, "rouge2": 2}

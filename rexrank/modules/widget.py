@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexrank.environment import prepare_libraries
 from rexrank.metrics.inputs import InvalidCall
+from rexrank.terms import CONVENTIONS
 
 if TYPE_CHECKING:
     import gradio
@@ -47,7 +48,7 @@ def build(module: Path) -> "gradio.Interface":
                 label="Reports, one a row",
                 elem_id="reports",
             ),
-            gr.Radio(["published", "corrected"], value="published", label="Convention", elem_id="convention"),
+            gr.Radio(list(CONVENTIONS), value="published", label="Convention", elem_id="convention"),
             gr.CheckboxGroup(keys, value=keys, label="Scores", elem_id="keys"),
         ],
         outputs=gr.JSON(label="Result", elem_id="result"),

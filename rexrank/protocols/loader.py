@@ -8,8 +8,8 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from rexrank.errors import shown
-from rexrank.protocols.protocol import Column, Convention, Direction, Protocol, TextPreparation, UnknownProtocol
-from rexrank.reports.studies import Track
+from rexrank.protocols.protocol import Column, Protocol, TextPreparation, UnknownProtocol
+from rexrank.terms import Convention, Direction, Track
 
 DEFAULT = "rexrank"
 

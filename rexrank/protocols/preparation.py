@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rexrank.protocols.protocol import Convention, PreparationOption, Protocol
+from rexrank.protocols.protocol import PreparationOption, Protocol
 from rexrank.reports.sections import read_sections
-from rexrank.reports.studies import Study, Track, is_blank, whole_report
+from rexrank.reports.studies import Study, is_blank, whole_report
+from rexrank.terms import Convention, Track
 
 _HEADER = "Findings: "
 

@@ -5,10 +5,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from rexrank.errors import RexrankError, shown
-from rexrank.reports.studies import Track
+from rexrank.terms import Convention, Direction, Track
 
-Convention = Literal["published", "corrected"]
-Direction = Literal["higher", "lower"]
 PreparationOption = Literal["reference", "both", "none", "sections"]
 
 

@@ -4,8 +4,9 @@ from rexrank.reports.problems import Problem
 from rexrank.reports.reading import read_predictions, read_references
 from rexrank.reports.sections import Sections, read_sections
 from rexrank.reports.sources import choose_file
-from rexrank.reports.studies import TRACKS, Limits, Predictions, References, Study, Track
+from rexrank.reports.studies import Limits, Predictions, References, Study
 from rexrank.reports.validation import read_pair, validate
+from rexrank.terms import TRACKS, Track
 
 __all__ = [
     "TRACKS",

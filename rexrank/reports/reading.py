@@ -13,7 +13,8 @@ from rexrank.reports.json_files import Entry, Fields, RepeatedFields
 from rexrank.reports.problems import Problem
 from rexrank.reports.sections import read_sections
 from rexrank.reports.sources import Role, fetch
-from rexrank.reports.studies import TRACKS, Limits, Predictions, References, Study, Track, is_blank
+from rexrank.reports.studies import Limits, Predictions, References, Study, is_blank
+from rexrank.terms import TRACKS, Track
 
 Source = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any]
 

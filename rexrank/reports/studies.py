@@ -3,12 +3,9 @@
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
 
 from rexrank.errors import WrongType, shown
-
-Track = Literal["findings", "impression", "report"]
-TRACKS: tuple[Track, ...] = get_args(Track)
+from rexrank.terms import Track
 
 
 def is_blank(text: str) -> bool:

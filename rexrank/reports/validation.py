@@ -8,7 +8,8 @@ from decimal import Decimal
 from rexrank.errors import RefusedInput
 from rexrank.reports.problems import Problem, is_sentence, shown_id
 from rexrank.reports.reading import Source, collect_predictions, collect_references
-from rexrank.reports.studies import Limits, Predictions, References, Track
+from rexrank.reports.studies import Limits, Predictions, References
+from rexrank.terms import Track
 
 _NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,6})?(?:e[+-]?[0-9]{1,3})?")
 

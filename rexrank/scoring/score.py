@@ -16,16 +16,15 @@ from rexrank import __version__
 from rexrank.errors import RefusedInput, RexrankError
 from rexrank.metrics import KeyScores, compute
 from rexrank.metrics.inputs import check_choice
-from rexrank.metrics.registry import CONVENTIONS
 from rexrank.protocols import Prepared, Protocol, load, prepare
-from rexrank.protocols.protocol import Convention
 from rexrank.reports.problems import Problem
 from rexrank.reports.reading import Source
-from rexrank.reports.studies import Limits, Predictions, References, Track
+from rexrank.reports.studies import Limits, Predictions, References
 from rexrank.reports.validation import read_pair
 from rexrank.scoring.card import ScoreCard, finite
 from rexrank.scoring.plan import Plan, plan
 from rexrank.statistics import corpus_interval, interval
+from rexrank.terms import CONVENTIONS, Convention, Track
 
 if TYPE_CHECKING:
     import pyarrow

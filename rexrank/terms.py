@@ -1,0 +1,9 @@
+"""The field's words that stand in files, signatures and on the command line: each is spelled here and nowhere else."""
+
+from typing import Literal, get_args
+
+Track = Literal["findings", "impression", "report"]
+TRACKS: tuple[Track, ...] = get_args(Track)
+Convention = Literal["published", "corrected"]
+CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
+Direction = Literal["higher", "lower"]
