@@ -8,6 +8,7 @@ import pytest
 
 import rexrank.metrics
 from rexrank.metrics import InvalidCall, compute, metric_of, metrics, registry, score_keys
+from rexrank.terms import CONVENTIONS
 
 LEXICAL = {"bleu2", "coco_bleu1", "coco_bleu2", "coco_bleu3", "coco_bleu4", "rouge_l", "rouge1", "rouge2", "rouge_l_f1"}
 
@@ -15,7 +16,6 @@ NEW_METRIC = '''
 """Share of studies whose texts have equal length."""
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.registry import Metric, ScoreKey
-from rexrank.terms import CONVENTIONS
 import numpy as np
 
 
