@@ -40,7 +40,6 @@ PARTS = {
     "starlette": "backend",
     "apscheduler": "backend",
     "gradio": "space",
-    "pandas": "space",
 }
 START_SECONDS = 90.0
 
