@@ -1,6 +1,8 @@
 """The score card's files: whole or absent, and of one run."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,17 @@ def test_saved_and_loaded_cards_are_equal(card: rexrank.ScoreCard, tmp_path: Pat
     card.save(tmp_path / "new" / "card")
     assert sorted(path.name for path in (tmp_path / "new" / "card").iterdir()) == ["card.json", "per_study.parquet"]
     assert rexrank.ScoreCard.load(tmp_path / "new" / "card") == card
+
+
+def test_a_process_that_only_reads_a_card_ends_well(card: rexrank.ScoreCard, tmp_path: Path) -> None:
+    program = [
+        sys.executable,
+        "-c",
+        "import rexrank, sys; rexrank.ScoreCard.load(sys.argv[1])",
+        str(card.save(tmp_path)),
+    ]
+    ended = [subprocess.run(program, capture_output=True, timeout=60).returncode for _ in range(6)]
+    assert ended == [0] * 6
 
 
 def test_card_file_is_strict_json_without_text(card: rexrank.ScoreCard, tmp_path: Path) -> None:

@@ -152,7 +152,8 @@ class ScoreCard:
         if fields.pop("per_study").get("sha256") != hashlib.sha256(table).hexdigest():
             raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is not the table of {CARD_FILE}; score again")
         try:
-            card = cls(**fields, per_study=parquet.read_table(io.BytesIO(table)))
+            # pyarrow's own threads can abort a process that ends soon after a read from memory.
+            card = cls(**fields, per_study=parquet.read_table(io.BytesIO(table), use_threads=False))
         except (pyarrow.ArrowException, OSError):
             raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is no readable Parquet file; score again") from None
         if not card._fits_its_table():
