@@ -33,6 +33,7 @@ def serve(worker: Worker, stop: threading.Event | None = None) -> bool:
     _stop_on_signals(stop, worker)
     if not _prepared(worker, stop):
         return True
+    _log.info("worker %s looks at the queue every %g s", worker.config.worker, worker.config.tick)
     second = threading.Event()
     scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(1)})
     scheduler.add_listener(lambda _event: _count_skip(worker), EVENT_JOB_MAX_INSTANCES)

@@ -1,10 +1,11 @@
 """A host on a real Hub: its repos, an invented benchmark, submitters and workers."""
 
+import csv
 import io
 import json
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -168,6 +169,12 @@ class Hosted:
             for path in self.hub.list_files(self.repo(repo), head):
                 found[f"{repo}/{path}"] = self.hub.read(self.repo(repo), path, head)
         return found
+
+
+def write_predictions(path: Path, texts: Mapping[str, str], more: Iterable[tuple[str, str]] = ()) -> None:
+    """Write predictions as CSV; ``more`` are further rows, which may repeat an id."""
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        csv.writer(handle).writerows([("study_id", "report"), *texts.items(), *more])
 
 
 _counter = iter(range(10_000))

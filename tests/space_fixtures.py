@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from waiting import free_port
 
 from rexrank.board.host import Host, HostBenchmark
 from rexrank.board.names import name_key
@@ -248,13 +249,6 @@ def running_board(home: Path, endpoint: str, namespace: str, **variables: str) -
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(STOP_SECONDS)
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

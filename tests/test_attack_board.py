@@ -5,7 +5,6 @@ import os
 import signal
 import stat
 import threading
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 from localhub_fixtures import HubServer
 from space_fixtures import HOST, RunningBoard, board_row, publish, queue_request, running_board, tables
+from waiting import until
 
 from rexrank.board.host import PATH as HOST_FILE
 from rexrank.hub import connect
@@ -148,10 +148,7 @@ def test_a_killed_board_leaves_no_texts_behind_at_its_next_start(hub_server: Hub
     assert list((home / "board").glob("uploads-*/*/p.csv"))
     with running_board(home, hub_server.url, "nobody"):
         assert not list((home / "board").glob("uploads-*/*/p.csv"))
-    end = time.monotonic() + 20
-    while list((home / "board").glob("uploads-*")):
-        assert time.monotonic() < end, "the folder outlives an orderly end"
-        time.sleep(0.1)
+    until(lambda: not list((home / "board").glob("uploads-*")), 20, told=lambda: "the folder outlives an orderly end")
 
 
 def test_the_folder_of_a_living_board_is_left_alone(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 import rexrank
 
@@ -151,9 +152,7 @@ def test_interrupted_while_it_scores(tmp_path: Path, seconds: float) -> None:
         [*COMMAND, *words, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     # The generator of random numbers is loaded for the first interval, in the middle of the work.
-    deadline = time.monotonic() + 60
-    while "_pcg64" not in Path(f"/proc/{process.pid}/maps").read_text() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: "_pcg64" in Path(f"/proc/{process.pid}/maps").read_text(), process=process)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     printed, errors = process.communicate(timeout=60)

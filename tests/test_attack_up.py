@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from space_fixtures import free_port
+from waiting import free_port, until
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,11 +52,7 @@ def test_a_home_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> N
 def test_impatient_signals_leave_no_child_behind(tmp_path: Path, signals: tuple[signal.Signals, ...]) -> None:
     home = tmp_path / "home"
     process = start(home)
-    end = time.monotonic() + 60
-    while not (home / "worker.json").exists():
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    until((home / "worker.json").exists, process=process)
     for number in signals:
         process.send_signal(number)
         time.sleep(0.2)

@@ -5,15 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hosting import Hosted, host, sentences
-
-from rexrank.board.requests import Request
+from waiting import until
 
 ROOT = Path(__file__).resolve().parents[1]
 MANY = 6000
@@ -70,12 +68,8 @@ def serving(hosted: Hosted, **changes: str) -> Iterator[subprocess.Popen[bytes]]
         log.close()
 
 
-def until(hosted: Hosted, request_id: str, is_so: Callable[[Request], bool], seconds: float = 120.0) -> Request:
-    end = time.monotonic() + seconds
-    while not is_so(there := hosted.request(request_id)):
-        assert time.monotonic() < end, f"{there.status}: {(hosted.folder / 'backend.log').read_text()[-2000:]}"
-        time.sleep(0.1)
-    return there
+def printed(hosted: Hosted) -> str:
+    return (hosted.folder / "backend.log").read_text()[-2000:]
 
 
 def scoring_processes(hosted: Hosted) -> list[int]:
@@ -102,16 +96,14 @@ def scores(hosted: Hosted) -> bool:
 def test_a_worker_killed_in_mid_score_is_repaired_by_the_next_start(hosted: Hosted) -> None:
     there = hosted.submit(sentences(MANY, seed=1), "Acme", "big", protocol="plain")
     with serving(hosted) as process:
-        until(hosted, there.id, lambda _now: scores(hosted))
+        until(lambda: scores(hosted), 120, told=lambda: printed(hosted))
         os.kill(process.pid, signal.SIGKILL)
         process.wait(30)
     assert hosted.request(there.id).status == "RUNNING"
-    end = time.monotonic() + 30
-    while scoring_processes(hosted):
-        assert time.monotonic() < end, "the scoring process outlives its worker"
-        time.sleep(0.1)
+    until(lambda: not scoring_processes(hosted), 30, told=lambda: "the scoring process outlives its worker")
     with serving(hosted):
-        done = until(hosted, there.id, lambda now: now.status in ("FINISHED", "FAILED"))
+        until(lambda: hosted.request(there.id).status in ("FINISHED", "FAILED"), 120, told=lambda: printed(hosted))
+        done = hosted.request(there.id)
         assert (done.status, done.attempt) == ("FINISHED", 2)
         assert [entry.note for entry in done.history if entry.note] == ["worker_lost"]
     assert len(hosted.results()) == len(hosted.leaderboard()) == 1
@@ -121,7 +113,7 @@ def test_a_worker_killed_in_mid_score_is_repaired_by_the_next_start(hosted: Host
 def test_a_stopped_worker_gives_back_and_leaves_nothing_behind(hosted: Hosted) -> None:
     there = hosted.submit(sentences(MANY, seed=1), "Acme", "big", protocol="plain")
     with serving(hosted) as process:
-        until(hosted, there.id, lambda _now: scores(hosted))
+        until(lambda: scores(hosted), 120, told=lambda: printed(hosted))
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     back = hosted.request(there.id)

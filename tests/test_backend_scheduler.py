@@ -2,21 +2,14 @@
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from hosting import host, sentences
+from waiting import until
 
 from backend import scheduler
 from backend.worker import Worker
 from rexrank.localhub import Fault, running
-
-
-def until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.05)
 
 
 def start(worker: Worker, stop: threading.Event, ended: list[bool]) -> threading.Thread:

@@ -4,14 +4,13 @@ import io
 import json
 import os
 import signal
-import time
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from hosting import Hosted, host, request, sentences, together
+from waiting import until
 
 import rexrank
 from backend import scheduler
@@ -190,7 +189,7 @@ def test_a_killed_child_is_replaced_and_leaves_one_result(hosted: Hosted) -> Non
         worker.tick()
         (pid,) = worker.scoring.values()
         assert pid is not None
-        until(lambda: worker.progress(there.id) is not None)
+        until(lambda: worker.progress(there.id) is not None, pause=0.02)
         os.kill(pid, signal.SIGKILL)
         worker.wait(30)
         worker.tick()
@@ -205,13 +204,6 @@ def hosted_submission(hosted: Hosted, texts: dict[str, str], name: str = "Acme")
     with hosted.worker("setup") as worker:
         worker.prepare()
     return hosted.submit(texts, name, protocol="plain")
-
-
-def until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.02)
 
 
 def finish(worker: Worker) -> None:

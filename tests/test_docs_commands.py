@@ -1,18 +1,20 @@
 """Every command and every piece of Python in README and docs/ runs as it stands there."""
 
+import json
 import os
 import re
 import shlex
 import signal
 import subprocess
 import sys
-import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from test_end_to_end import free_port, write_predictions
+from hosting import write_predictions
+from waiting import free_port, until
 
 from rexrank.benchmarks import iu_xray
 from rexrank.localhub import accounts, running
@@ -23,8 +25,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?P<language>sh|python)\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 
-# Commands that stay until stopped; they are started, must answer, and must end cleanly on Ctrl-C.
-SERVERS = ("rexrank up", "rexrank hub serve", "python -m backend serve", "python app.py")
+# Commands that stay until stopped; they are started, must say that they serve, and must end cleanly on Ctrl-C.
+SERVERS = {
+    "rexrank up": "rexrank is running: http://127.0.0.1:",
+    "rexrank hub serve": "rexrank hub: http://127.0.0.1:",
+    "python -m backend serve": "looks at the queue every 1 s",
+    "python app.py": "board: http://127.0.0.1:",
+}
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+# Each block begins with nothing of the one before it.
+RUN_BLOCKS = "import json, sys; [exec(compile(b, b, 'exec'), {}) for b in json.load(open(sys.argv[1]))]"
 # `make test` is what runs this file; `make run` calls `rexrank up`, and its recipe is checked without installing anew.
 BY_MAKE = {"make run": ["make", "--dry-run", "run"], "make test": ["make", "--dry-run", "test"]}
 
@@ -40,7 +50,7 @@ class Desk:
         done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, f"{shlex.join(words)} exited {done.returncode}: {done.stderr[-2000:]}"
 
-    def serve(self, words: list[str]) -> None:
+    def serve(self, words: list[str], line: str) -> None:
         ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
         # `rexrank up` brings its own Hub; it must not meet the accounts of this one.
         own = {"REXRANK_HOME": str(self.folder / "another-home")} if words[-1] == "up" else {}
@@ -50,13 +60,9 @@ class Desk:
                 words, cwd=self.folder, env={**self.environment, **ports, **own}, stdout=output, stderr=output
             )
         try:
-            deadline = time.monotonic() + 120
-            while b"http://127.0.0.1:" not in printed.read_bytes() and "backend" not in words:
-                assert process.poll() is None, printed.read_text()
-                assert time.monotonic() < deadline, printed.read_text()
-                time.sleep(0.2)
-            time.sleep(3)
-            assert process.poll() is None, printed.read_text()
+            until(lambda: line in printed.read_text(), 120, process, printed.read_text, pause=0.2)
+            for address in ADDRESS.findall(printed.read_text()):
+                until(lambda url=address: _answers(url), 30, process, printed.read_text)  # type: ignore[misc]
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 0, printed.read_text()
         finally:
@@ -100,6 +106,14 @@ def _add_own_submission(desk: Desk) -> None:
     desk.run(["python", "-m", "backend", "once"])
 
 
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5):
+            return True
+    except OSError:
+        return False
+
+
 def blocks(page: str, language: str) -> list[str]:
     text = (ROOT / page).read_text(encoding="utf-8")
     return [found["body"] for found in BLOCK.finditer(text) if found["language"] == language]
@@ -120,16 +134,16 @@ def test_commands_run(page: str, desk: Desk) -> None:
         line = shlex.join(words)
         if line in BY_MAKE:
             desk.run(BY_MAKE[line])
-        elif line.startswith(SERVERS):
-            desk.serve(words)
+        elif served := [said for start, said in SERVERS.items() if line.startswith(start)]:
+            desk.serve(words, *served)
         else:
             desk.run(words)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_python_runs(page: str, desk: Desk) -> None:
-    for body in blocks(page, "python"):
-        desk.run(["python", "-c", body])
+    (desk.folder / "blocks.json").write_text(json.dumps(blocks(page, "python")), encoding="utf-8")
+    desk.run(["python", "-c", RUN_BLOCKS, "blocks.json"])
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "examples/README.md"])

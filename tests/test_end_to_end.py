@@ -1,11 +1,9 @@
 """The whole product as its user meets it: one command, a browser, the command line, and pulled plugs."""
 
 import contextlib
-import csv
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hosting import write_predictions
+from waiting import free_port, until
 
 from rexrank.benchmarks import iu_xray
 
@@ -24,12 +24,6 @@ ARTIFACTS = ROOT / "artifacts"
 CHROMIUM = "/usr/bin/chromium"
 FLOORS = ["Floor - constant report", "Floor - nearest indication", "Floor - random report"]
 START_SECONDS = 180
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Machine:
@@ -68,12 +62,8 @@ class Machine:
         return self.printed.read_text(encoding="utf-8")
 
     def wait_for(self, condition: Any, seconds: float = START_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert self.process is not None
-            assert self.process.poll() is None, f"rexrank up ended: {self.text()}"
-            assert time.monotonic() < deadline, f"waited {seconds} s; printed: {self.text()}"
-            time.sleep(0.3)
+        assert self.process is not None
+        until(condition, seconds, self.process, lambda: f"rexrank up printed: {self.text()}", pause=0.3)
 
     def end(self, how: signal.Signals) -> int:
         assert self.process is not None
@@ -131,12 +121,6 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("files") / "predictions.csv"
     write_predictions(path, {study.study_id: "The heart is normal. Both lungs are clear." for study in _studies()})
     return path
-
-
-def write_predictions(path: Path, texts: dict[str, str], more: tuple[tuple[str, str], ...] = ()) -> None:
-    with path.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle)
-        writer.writerows([("study_id", "report"), *texts.items(), *more])
 
 
 def _studies() -> Any:
@@ -249,10 +233,7 @@ def test_a_busy_port_gives_one_sentence(machine: Machine, tmp_path: Path) -> Non
 def test_after_a_kill_everything_ends_and_the_next_start_resumes(machine: Machine) -> None:
     before = {row["result_id"]: row["bleu2"] for row in machine.leaderboard()}
     machine.end(signal.SIGKILL)
-    deadline = time.monotonic() + 60
-    while machine.ours() and time.monotonic() < deadline:
-        time.sleep(0.3)
-    assert not machine.ours(), "processes outlived the killed supervisor"
+    until(lambda: not machine.ours(), told=lambda: "processes outlived the killed supervisor", pause=0.3)
     machine.start()
     assert {row["result_id"]: row["bleu2"] for row in machine.leaderboard()} == before
     # The floors are there already, so nothing is sent a second time.

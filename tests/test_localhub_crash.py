@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +20,7 @@ import pytest
 from huggingface_hub import CommitOperationAdd, HfApi
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import get_session
+from waiting import until
 
 from rexrank.localhub import accounts, running
 
@@ -137,14 +137,6 @@ def test_kills_in_the_middle_of_uploads_and_commits(tmp_path: Path, monkeypatch:
         server.kill()
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until the server has come so far."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_requests_that_break_off_leave_nothing(tmp_path: Path) -> None:
     content = b"x" * 5_000_000
     item = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content)}
@@ -172,9 +164,9 @@ def test_requests_that_break_off_leave_nothing(tmp_path: Path) -> None:
             connection.putheader("Content-Length", str(len(content)))
             connection.endheaders()
             connection.send(part)
-            wait_for(arrived)
+            until(arrived)
             connection.close()
-        wait_for(lambda: not any(incoming.iterdir()))
+        until(lambda: not any(incoming.iterdir()))
         assert api.repo_info("ana/r", repo_type="dataset").sha == head
         assert not (tmp_path / "blobs" / item["oid"][:2] / item["oid"][2:]).exists()
         check_store(tmp_path)

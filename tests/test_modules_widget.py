@@ -4,13 +4,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from module_processes import ROOT, environment
+from waiting import free_port, until
 
 pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
 pytest.importorskip("gradio", reason="the extra 'space' is not installed")
@@ -26,9 +26,7 @@ def page_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str
     """Address and log of the page of ``bleu``, run from a copied folder, offline."""
     folder = tmp_path_factory.mktemp("space")
     shutil.copytree(ROOT / "evaluate_modules" / "bleu", folder / "app")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     settings = environment(
         folder / "cache",
         HF_HUB_OFFLINE="1",
@@ -42,22 +40,17 @@ def page_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str
             [sys.executable, "ui/app.py"], cwd=folder / "app", env=settings, stdout=output, stderr=output
         )
     try:
-        _wait(process, port, log)
+        until(lambda: _listens(port), process=process, told=lambda: log.read_text(errors="replace")[-2000:], pause=0.25)
         yield f"http://127.0.0.1:{port}", log
     finally:
         process.terminate()
         process.wait(timeout=20)
 
 
-def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    for _ in range(240):
-        assert process.poll() is None, log.read_text(errors="replace")[-2000:]
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.25)
-    pytest.fail("the page did not start within a minute")
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.browser
