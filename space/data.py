@@ -191,7 +191,7 @@ def _workers(documents: Mapping[str, bytes]) -> tuple[Document, ...]:
 
 
 def _rows(table: bytes | None) -> tuple[Document, ...]:
-    return () if table is None else tuple(pq.read_table(pa.BufferReader(table)).to_pylist())
+    return () if table is None else tuple(pq.read_table(pa.BufferReader(table), use_threads=False).to_pylist())
 
 
 class LocalCopy:

@@ -6,7 +6,6 @@ name or sent the same file in the meantime.
 """
 
 import hashlib
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,15 +15,17 @@ from typing import Any, Literal
 from rexrank.board import host as hosts
 from rexrank.board import names, requests
 from rexrank.board.host import Host, HostBenchmark
-from rexrank.board.requests import Declared, Kind, Request, RequestError, Submitter, Track, entered
+from rexrank.board.layout import REFERENCE_FILE
+from rexrank.board.requests import Declared, Kind, Request, RequestError, Submitter, entered
 from rexrank.errors import RefusedInput, RexrankError
+from rexrank.files import json_bytes
 from rexrank.hub import Clock, Hub, HubError, Identity, View, patiently, swap
 from rexrank.hub.upload import upload_changed
 from rexrank.reports.problems import Problem
+from rexrank.terms import Track
 
 PREDICTION_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 GENERIC_STEMS = frozenset({"preds", "pred", "predictions", "prediction", "results", "output", "outputs", "generated"})
-REFERENCE_FILE = "data/test.parquet"
 UNREADABLE = frozenset({"repo_not_found", "gated", "forbidden", "unauthorized", "file_missing", "revision_not_found"})
 
 
@@ -423,7 +424,7 @@ def _name_file(request: Request) -> bytes:
         "request": request.id,
         "at": requests.iso(request.submitted_at),
     }
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    return json_bytes(document)
 
 
 def _limits() -> Any:
