@@ -30,7 +30,7 @@ def about_html(data: BoardData, namespace: str) -> str:
         + "".join(_protocol(rules(protocol_id, host, ())) for protocol_id in protocol_ids)
         + _benchmarks(host, namespace)
         + '<div class="rx-pair">'
-        + "".join(f"<section>{part}</section>" for part in (_taking_part(host), _data(namespace), _citing()))
+        + "".join(f"<section>{part}</section>" for part in (_taking_part(host, namespace), _data(namespace), _citing()))
         + f'</div><p class="rx-quiet">rexrank {escape(__version__)}</p></div>'
     )
 
@@ -95,8 +95,9 @@ def _benchmarks(host: Host | None, namespace: str) -> str:
     )
 
 
-def _taking_part(host: Host | None) -> str:
+def _taking_part(host: Host | None, namespace: str) -> str:
     name = next(iter(host.benchmarks), "iu-xray") if host else "iu-xray"
+    references = escape(f"hf://datasets/{namespace}/{name}")
     command = (
         f"rexrank submit predictions.csv --benchmark {escape(name)} \\\n"
         "  --track findings --model-name &quot;My model&quot;"
@@ -105,8 +106,8 @@ def _taking_part(host: Host | None) -> str:
         '<h2>Taking part</h2><p>Use the page <a href="./submit">Submit</a>, or a shell:</p>'
         f"<pre>{command}</pre>"
         "<p>Check a file, and see all scores before you send it, on your own machine:</p>"
-        "<pre>rexrank validate predictions.csv --references references.csv\n"
-        "rexrank score predictions.csv --references references.csv</pre>"
+        f"<pre>rexrank validate predictions.csv \\\n  --references {references}\n"
+        f"rexrank score predictions.csv \\\n  --references {references}</pre>"
     )
 
 

@@ -24,7 +24,7 @@ class Wish:
         best_first: Order.
         text: Words to search for.
         chosen: Keys of the chosen columns; None for the default.
-        model: Result id whose details are open.
+        model: Result id, or name of the model, whose details are open.
     """
 
     benchmark: str = ""
@@ -84,6 +84,7 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
         wish: What the visitor wants; what does not exist falls back to the first offer.
     """
     host = data.host
+    wish = replace(wish, model=_result_of(data, wish))
     linked = linked_row(data, wish.model)
     wish = _completed(wish, linked)
     benchmarks = _united(host.benchmarks if host else (), (str(row["dataset"]) for row in data.leaderboard))
@@ -132,6 +133,20 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
 
 def _usual(how: Rules) -> tuple[str, ...]:
     return (*(column.key for column in how.columns), *DEFAULT_PLAIN_COLUMNS)
+
+
+def _result_of(data: BoardData, wish: Wish) -> str:
+    """The result that a link names by its model, as people write links by hand; else what the link says."""
+    places = (("dataset", wish.benchmark), ("section", wish.track))
+    for row in data.leaderboard:
+        fits = all(not asked or row[field] == asked for field, asked in places)
+        if (
+            fits
+            and wish.protocol in ("", protocol_of(row))
+            and name_key(str(row["model_name"])) == name_key(wish.model)
+        ):
+            return str(row["result_id"])
+    return wish.model
 
 
 def linked_row(data: BoardData, result_id: str) -> Row | None:

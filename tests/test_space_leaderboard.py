@@ -261,6 +261,16 @@ def test_a_link_to_a_model_opens_its_table_and_its_details() -> None:
     assert elsewhere.wish.model == ""
 
 
+def test_a_link_may_name_the_model() -> None:
+    impression = board_row(7, "Fox", 1, section="impression", bleu2=0.2)
+    findings = board_row(8, "Fox", 1, bleu2=0.3)
+    data = BoardData(leaderboard=(*ROWS, findings, impression), host=HOST)
+    for name, track, number in (("Fox", "", 8), (" fox", "impression", 7), ("FOX", "findings", 8)):
+        page = arrange_page(data, Wish(track=track, model=name))
+        assert page.wish.model == result_id(number)
+        assert page.notes == []
+
+
 def test_a_link_to_a_replaced_result_shows_the_later_one_and_says_so() -> None:
     old, new = queue_request(1, "Ant", "FINISHED"), queue_request(9, "Ant", "FINISHED")
     other = queue_request(2, "Bee", "FINISHED", visibility="private")
