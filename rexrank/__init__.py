@@ -8,6 +8,8 @@ for that part alone.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rexrank.lazy import names_of
+
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -43,14 +45,11 @@ if TYPE_CHECKING:
     from rexrank.scoring.score import score
 
 
+_public = names_of(__name__, _HOMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    if name in _SUBPACKAGES:
-        return import_module(f"rexrank.{name}")
-    raise AttributeError(f"module 'rexrank' has no attribute {name!r}")
+    return import_module(f"rexrank.{name}") if name in _SUBPACKAGES else _public(name)
 
 
 def __dir__() -> list[str]:

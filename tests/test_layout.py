@@ -12,7 +12,7 @@ import rexrank
 
 ROOT = Path(__file__).resolve().parents[1]
 
-COMMON = {"errors", "environment", "files", "network", "processes", "terms"}
+COMMON = {"errors", "environment", "files", "lazy", "network", "processes", "terms"}
 BASE = COMMON | {"reports", "protocols"}
 FORMULAS = BASE | {"statistics", "metrics"}
 MAY_IMPORT = {

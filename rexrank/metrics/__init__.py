@@ -11,8 +11,9 @@ Example:
     0.5
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rexrank.lazy import names_of
 
 _HOMES = {
     "Convention": "rexrank.terms",
@@ -44,10 +45,4 @@ if TYPE_CHECKING:
     from rexrank.metrics.registry import Metric, ScoreKey, metric_of, metrics, score_keys
     from rexrank.terms import Convention
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rexrank.metrics' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_of(__name__, _HOMES)

@@ -1,7 +1,8 @@
 """Named, versioned rule books: metrics, tracks, text preparation, ranking."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rexrank.lazy import names_of
 
 _HOMES = {
     "Column": "rexrank.protocols.protocol",
@@ -20,10 +21,4 @@ if TYPE_CHECKING:
     from rexrank.protocols.preparation import Prepared, prepare
     from rexrank.protocols.protocol import Column, Protocol, UnknownProtocol
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rexrank.protocols' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_of(__name__, _HOMES)
