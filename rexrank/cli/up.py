@@ -83,6 +83,9 @@ def _run(home: Path, checkout: Path, with_floors: bool) -> None:
                 signal.signal(number, signal.SIG_IGN)
             if not isinstance(end, KeyboardInterrupt):
                 raise
+            # CPython keeps in mind that Ctrl-C cut off a piece of source text, such as a dataclass in the making, and
+            # would end this process by SIGINT after all; running any other piece makes it forget.
+            eval("None")
             _say("\nstopping …")
 
 
