@@ -259,8 +259,9 @@ def test_every_page_carries_the_name_and_the_lead_is_about_this_host(stage: Stag
     for path in ("", "submit", "queue", "about"):
         page.goto(f"{stage.board.url}/{path}")
         page.wait_for_selector(".nav-holder nav")
+        # Gradio adds our style sheet after it has drawn the page.
         brand = "getComputedStyle(document.querySelector('.nav-holder nav'), '::before').content"
-        assert page.evaluate(brand) == '"rexrank"'
+        page.wait_for_function(f"""{brand} === '"rexrank"'""")
     page.goto(stage.board.url)
     expect(page.locator("#lb-title")).to_contain_text("This host computes BLEU-2")
     page.locator("#lb-title a", has_text="How to cite").click()
