@@ -82,7 +82,8 @@ def choose_file(files: Sequence[str], role: Role) -> str:
             return candidates[0]
     if not known:
         raise _refused("file_missing", role, f"the repo holds no file that ends in {', '.join(ENDINGS)}")
-    shown = ", ".join(known[:_SHOWN_FILES]) + (f" and {len(known) - _SHOWN_FILES} more" if len(known) > _SHOWN_FILES else "")
+    more = len(known) - _SHOWN_FILES
+    shown = ", ".join(known[:_SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
     raise _refused("file_missing", role, f"the repo holds several files ({shown}); add the path of one to the address")
 
 
