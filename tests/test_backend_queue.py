@@ -12,6 +12,7 @@ from backend.crew import Outcome
 from backend.failures import Reason
 from backend.queue import Ending, Held, Queue, Turn
 from rexrank.board.requests import Request, ResultPlace, transition
+from rexrank.hub import Clock
 
 PLACE = ResultPlace(path="results/acme/x.json", results_revision="c" * 40, evaluator_hash="d" * 64)
 
@@ -84,8 +85,10 @@ def test_a_quiet_turn_makes_no_commit(hosted: Hosted) -> None:
 
 
 def test_workers_in_a_race_claim_each_request_once(hosted: Hosted) -> None:
-    bench = Bench(hosted, *(request(number) for number in range(10)))
-    queues = [bench.queue(f"w{number}") for number in range(5)]
+    Bench(hosted, *(request(number) for number in range(10)))
+    # Real waits: time moved by hand lets the losers' waits pass in no time, for all of them at once.
+    repo = hosted.repo("requests")
+    queues = [Queue(hosted.hub, repo, hosted.config(f"w{number}"), Clock()) for number in range(5)]
 
     def run(number: int) -> list[str]:
         found: dict[str, str] = {}
