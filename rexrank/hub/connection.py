@@ -192,11 +192,13 @@ class Hub:
         commit = commit or self.head(repo_id)
         entries = self._entries(repo_id, commit, list(paths))
         small = {path: entry for path, entry in entries.items() if entry.size <= limit_bytes}
-        missing = {entry.oid: path for path, entry in small.items() if entry.oid not in self._blobs}
-        fetched = self._fetch_all(repo_id, commit, missing, limit_bytes)
-        files = {
-            path: self._content(repo_id, commit, path, entry, fetched, limit_bytes) for path, entry in small.items()
+        # Held from here on: the cache may drop what it has while the rest is fetched.
+        contents = {
+            entry.oid: content for entry in small.values() if (content := self._blobs.get(entry.oid)) is not None
         }
+        missing = {entry.oid: path for path, entry in small.items() if entry.oid not in contents}
+        contents |= self._fetch_all(repo_id, commit, missing, limit_bytes)
+        files = {path: contents[entry.oid] for path, entry in small.items()}
         oversize = {path: entry.size for path, entry in entries.items() if path not in small}
         return View(commit, files, oversize)
 
@@ -346,14 +348,6 @@ class Hub:
             self._blobs.put(oid, content)
         return fetched
 
-    def _content(
-        self, repo_id: str, commit: str, path: str, entry: Entry, fetched: Mapping[str, bytes], limit_bytes: int
-    ) -> bytes:
-        content = fetched.get(entry.oid)
-        if content is None:
-            content = self._blobs.get(entry.oid)
-        return self.read(repo_id, path, commit, limit_bytes) if content is None else content
-
 
 def _too_large(subject: str, limit_bytes: int) -> HubError:
     return HubError("file_too_large", f"{subject}: larger than {limit_bytes:,} bytes")
@@ -367,10 +361,6 @@ class _BlobCache:
         self._held = 0
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._lock = threading.Lock()
-
-    def __contains__(self, oid: str) -> bool:
-        with self._lock:
-            return oid in self._blobs
 
     def get(self, oid: str) -> bytes | None:
         with self._lock:
