@@ -60,6 +60,10 @@ BAD_CALLS = [
         "references[1]: expected str or list of str, got list holding list of str (1 item affected)",
     ),
     (
+        {"predictions": PREDICTIONS, "references": [[MARK], [MARK, None]]},
+        "references[1]: expected str or list of str, got list holding NoneType (1 item affected)",
+    ),
+    (
         {"predictions": PREDICTIONS, "references": [MARK, [MARK]]},
         "references: expected strings or lists of strings throughout, got both; the first list is at 1",
     ),

@@ -276,8 +276,8 @@ def _found(item: Any) -> str:
     if isinstance(item, str):
         return "str with half a surrogate pair"
     if isinstance(item, list | tuple) and item:
-        inner = next((text for text in item if not _is_text(text)), None)
-        return f"{type(item).__name__} holding {_found(inner)}" if inner is not None else _list_of(item)
+        wrong = [text for text in item if not _is_text(text)]
+        return f"{type(item).__name__} holding {_found(wrong[0])}" if wrong else _list_of(item)
     return f"an empty {type(item).__name__}" if isinstance(item, list | tuple) else type(item).__name__
 
 
