@@ -1,4 +1,4 @@
-"""``rexrank up`` on a home that cannot be used, and stopped by impatient hands."""
+"""``rexrank up`` on a home that cannot be used, behind a proxy, and stopped by impatient hands."""
 
 import contextlib
 import os
@@ -15,11 +15,11 @@ from waiting import free_port, until
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def start(home: Path) -> subprocess.Popen[str]:
+def start(home: Path, *options: str) -> subprocess.Popen[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REXRANK_"))}
     ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
     return subprocess.Popen(
-        [sys.executable, "-m", "rexrank", "up", "--home", str(home)],
+        [sys.executable, "-m", "rexrank", "up", "--home", str(home), *options],
         cwd=ROOT,
         env={**kept, **ports},
         stdout=subprocess.PIPE,
@@ -44,6 +44,25 @@ def test_a_home_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> N
     assert process.returncode == 1
     assert len(printed.splitlines()) == 1
     assert "choose another with --home" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_proxy_is_never_asked_for_the_hub_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    # A later start asks the Hub earlier: whether the token it kept still works.
+    for _ in range(2):
+        process = start(tmp_path / "home", "--no-floors")
+        assert process.stdout is not None
+        printed = ""
+        for line in process.stdout:
+            printed += line
+            if line.startswith("starting the board"):
+                process.send_signal(signal.SIGINT)
+        assert process.wait(90) == 0, printed
+        assert "starting the board" in printed, "the benchmark is on the Hub by then"
 
 
 @pytest.mark.slow

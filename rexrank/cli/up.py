@@ -117,8 +117,8 @@ class _Machine:
             "hub", "Hub", ["-m", "rexrank", "hub", "serve", "--root", str(self.home / "hub"), "--port", port]
         )
         hub.wait_for(f"{self.hub_url}/healthz", START_SECONDS)
-        local, worker = self._accounts()
         self._point_libraries_at_the_hub()
+        local, worker = self._accounts()
         _say("publishing the benchmark and the metric modules …")
         self._publish(worker)
         self._launch_backend(worker)
@@ -175,6 +175,7 @@ class _Machine:
         write_atomically(path, json.dumps(kept).encode(), mode=0o600)
 
     def _point_libraries_at_the_hub(self) -> None:
+        """Set what the libraries read at their import and at the first request, so before either."""
         os.environ["HF_ENDPOINT"] = self.hub_url
         os.environ["HF_HOME"] = str(self.home / "cache" / "huggingface")
         os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
