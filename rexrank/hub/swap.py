@@ -50,8 +50,11 @@ class _Wait:
         """Wait before the next try.
 
         Raises:
+            HubError: ``error`` itself where another try would not help.
             Contention: The deadline would pass.
         """
+        if not error.retryable:
+            raise error
         cap = min(CAP_SECONDS, BASE_SECONDS * 2**self.tries)
         pause = random.uniform(0, cap) + (error.retry_after or 0.0)
         self.tries += 1
@@ -109,8 +112,6 @@ def swap(
                 raise ValueError("a swap must write its own id")
             return Change(op, hub.commit(repo_id, plan, message, view.commit), plan)
         except HubError as error:
-            if not error.retryable:
-                raise
             wait.after(error)
 
 
@@ -147,8 +148,6 @@ def converge(
             plan = build(head)
             return hub.commit(repo_id, plan, message, head) if plan else head
         except HubError as error:
-            if not error.retryable:
-                raise
             wait.after(error)
 
 
@@ -163,8 +162,6 @@ def patiently(call: Callable[[], T], subject: str, deadline: float = 60.0, clock
         try:
             return call()
         except HubError as error:
-            if not error.retryable:
-                raise
             try:
                 wait.after(error)
             except Contention:
