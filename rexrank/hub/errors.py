@@ -68,9 +68,7 @@ def translated(subject: str) -> Iterator[None]:
         raise HubError("revision_not_found", f"{subject}: no such revision") from error
     except client_errors.EntryNotFoundError as error:
         raise HubError("file_missing", f"{subject}: not found") from error
-    except client_errors.HfHubHTTPError as error:
-        raise _of_status(subject, error.response) from error
-    except httpx2.HTTPStatusError as error:
+    except (client_errors.HfHubHTTPError, httpx2.HTTPStatusError) as error:
         raise _of_status(subject, error.response) from error
     except client_errors.HFValidationError as error:
         raise HubError("bad_request", f"{subject}: not a valid repo name") from error

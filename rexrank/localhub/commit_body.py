@@ -1,7 +1,6 @@
 """Reads the body of a commit: one JSON object a line."""
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +90,7 @@ def _file(value: Mapping[str, Any]) -> AddFile:
         return AddFile(path, content.encode())
     try:
         return AddFile(path, base64.b64decode(content, validate=True))
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise bad_request("The content of a file is not valid base64.") from None
 
 

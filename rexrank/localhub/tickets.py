@@ -5,7 +5,6 @@ permission: who, where, what and until when, with a signature.
 """
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -51,7 +50,7 @@ class Tickets:
             raise HubFault(403, "The permission for this upload is not valid; start the upload again.")
         try:
             ticket = Ticket(**json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))))
-        except (binascii.Error, ValueError, TypeError):
+        except (ValueError, TypeError):
             raise HubFault(403, "The permission for this upload is not valid; start the upload again.") from None
         if ticket.expires < now:
             raise HubFault(403, "The permission for this upload has expired; start the upload again.")
