@@ -192,26 +192,25 @@ def check_call(predictions: Any, references: Any, ids: Any = None) -> tuple[list
         InvalidCall: An input cannot be scored. The message names argument, first bad position, number of bad items and
             type found, and the id when there are ids; never any text.
     """
-    sides = {"predictions": _as_list("predictions", predictions), "references": _as_list("references", references)}
-    sizes = {name: len(items) for name, items in sides.items()}
-    if sizes["predictions"] != sizes["references"]:
+    predicted, referred = _as_list("predictions", predictions), _as_list("references", references)
+    if len(predicted) != len(referred):
         raise InvalidCall(
-            f"predictions has {sizes['predictions']} and references has {sizes['references']} items; "
+            f"predictions has {len(predicted)} and references has {len(referred)} items; "
             "give one reference for each prediction"
         )
-    if not sizes["predictions"]:
+    if not predicted:
         raise InvalidCall("no items: predictions and references are empty lists")
-    names = _check_ids(ids, sizes["predictions"])
-    _refuse("predictions", sides["predictions"], names, _is_text, "str")
-    _refuse("references", sides["references"], names, _is_text_or_texts, "str or list of str")
-    if len({isinstance(item, str) for item in sides["references"]}) > 1:
-        listed = next(index for index, item in enumerate(sides["references"]) if not isinstance(item, str))
+    names = _check_ids(ids, len(predicted))
+    _refuse("predictions", predicted, names, _is_text, "str")
+    _refuse("references", referred, names, _is_text_or_texts, "str or list of str")
+    if len({isinstance(item, str) for item in referred}) > 1:
+        listed = next(index for index, item in enumerate(referred) if not isinstance(item, str))
         raise InvalidCall(
             f"references: expected strings or lists of strings throughout, got both; the first list is at {listed}"
             f"{_named(names, listed)}"
         )
-    references = [str(item) if isinstance(item, str) else [str(text) for text in item] for item in sides["references"]]
-    return [str(item) for item in sides["predictions"]], references
+    references = [str(item) if isinstance(item, str) else [str(text) for text in item] for item in referred]
+    return [str(item) for item in predicted], references
 
 
 def _check_collected(count: int, ids: Any) -> None:
