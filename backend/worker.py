@@ -3,7 +3,6 @@
 Everything it knows it can learn again from the Hub, so it may be stopped at any moment.
 """
 
-import json
 import logging
 import shutil
 import subprocess
@@ -21,6 +20,7 @@ from backend.publishing import Publisher
 from backend.queue import Ending, Held, Queue, Turn
 from rexrank import __version__
 from rexrank.board import host as hosts
+from rexrank.board import requests
 from rexrank.board.host import Host
 from rexrank.board.requests import Evaluator, Request, ResultPlace, iso
 from rexrank.board.results import Result
@@ -266,10 +266,10 @@ class Worker:
         """
         if self._beat_at is None or path not in view.files:
             return
+        other = requests.document(view.files[path])
         try:
-            other = json.loads(view.files[path])
             earlier = other["instance"] != self.config.instance and other["started_at"] < iso(self._started_at)
-        except (ValueError, KeyError, TypeError):
+        except (KeyError, TypeError):
             return
         if earlier:
             raise SecondInstance(

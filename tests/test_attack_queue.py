@@ -269,6 +269,16 @@ def test_a_sign_of_life_from_the_future_does_not_silence_the_worker(ready: Hoste
     assert beat["last_tick_at"].startswith("2026-03-01")
 
 
+def test_a_spoiled_sign_of_life_does_not_stop_the_next_one(ready: Hosted) -> None:
+    path = "workers/w1.json"
+    with ready.worker(heartbeat=0.0) as worker:
+        worker.prepare()
+        ready.hub.commit(ready.repo("status"), {path: b"[" * 9000 + b"]" * 9000}, "Planted")
+        assert worker.tick()
+    beat = json.loads(ready.hub.view(ready.repo("status"), [path]).files[path])
+    assert (beat["worker"], beat["instance"]) == ("w1", worker.config.instance)
+
+
 def test_a_planted_host_file_is_refused_in_one_sentence(ready: Hosted) -> None:
     planted = {"benchmarks": {"toy": {"tracks": {"findings": 10**30}, "revision": "a" * 40}}}
     ready.hub.commit(ready.repo("results"), {hosts.PATH: json.dumps(planted).encode()}, "Planted")
