@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexrank.errors import shown
 from rexrank.metrics.inputs import InvalidCall, check_names
+from rexrank.reports.studies import is_encodable
 
 if TYPE_CHECKING:
     import datasets
@@ -257,13 +258,7 @@ def _named(names: list[str] | None, index: int) -> str:
 
 
 def _is_text(item: Any) -> bool:
-    if not isinstance(item, str):
-        return False
-    try:
-        item.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return isinstance(item, str) and is_encodable(item)
 
 
 def _is_text_or_texts(item: Any) -> bool:

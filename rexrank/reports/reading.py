@@ -13,7 +13,7 @@ from rexrank.reports.json_files import Entry, Fields, RepeatedFields
 from rexrank.reports.problems import Problem
 from rexrank.reports.sections import read_sections
 from rexrank.reports.sources import Role, fetch
-from rexrank.reports.studies import Limits, Predictions, References, Study, is_blank
+from rexrank.reports.studies import Limits, Predictions, References, Study, is_blank, is_encodable
 from rexrank.terms import TRACKS, Track
 
 Source = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any]
@@ -229,7 +229,7 @@ class _Reader:
         elif len(value) > limit:
             message = f"the text has {len(value):,} characters; at most {limit:,} are read"
             self.faults.add("text_too_long", message, study_id, field)
-        elif not _is_encodable(value):
+        elif not is_encodable(value):
             message = "the text holds half of a surrogate pair, which is not Unicode; write it again"
             self.faults.add("bad_encoding", message, study_id, field)
         else:
@@ -303,16 +303,6 @@ def _has_records(source: Sequence[Any]) -> bool:
 
 def _is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
-
-
-def _is_encodable(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _kind(value: object) -> str:

@@ -13,6 +13,17 @@ def is_blank(text: str) -> bool:
     return all(character.isspace() or unicodedata.category(character) in ("Cc", "Cf") for character in text)
 
 
+def is_encodable(text: str) -> bool:
+    """Whether a text can be written as UTF-8: half of a surrogate pair cannot."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def whole_report(findings: str | None, impression: str | None) -> str | None:
     """``Findings: … Impression: …`` of the sections that exist, as ReXrank's script writes it; None without any."""
     headed = {"Findings": findings, "Impression": impression}
