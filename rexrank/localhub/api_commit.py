@@ -1,6 +1,6 @@
 """Writing: what must be uploaded, and the commit itself."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +11,14 @@ from rexrank.localhub.api_lfs import is_available, is_size
 from rexrank.localhub.blobs import git_blob_id
 from rexrank.localhub.calls import Call, answer, parse_json
 from rexrank.localhub.commit_body import AddFile, AddLarge, Header, Remove, read_line
-from rexrank.localhub.errors import HubFault, bad_request, entry_not_found
+from rexrank.localhub.errors import HubFault, bad_request, printable
 from rexrank.localhub.filetypes import is_large
 from rexrank.localhub.history import NewCommit
 from rexrank.localhub.names import check_path
 from rexrank.localhub.repositories import Repo
 from rexrank.localhub.trees import Changes, Entry, Tree, large_entry, parents
 
-# What a commit does, in the order of its lines; None removes a file, a Remove stands for a folder.
+# What a commit does, in the order of its lines: a file with its path, or a removal.
 Steps = list[tuple[str, Entry] | Remove]
 
 
@@ -31,15 +31,15 @@ def preupload(call: Call) -> Response:
     files = call.json().get("files")
     if not isinstance(files, list):
         raise bad_request("files is a list.")
-    return answer({"files": [_mode(entries.get, item) for item in files]})
+    return answer({"files": [_mode(entries, item) for item in files]})
 
 
-def _mode(lookup: Any, item: Any) -> dict[str, Any]:
+def _mode(entries: Mapping[str, Entry], item: Any) -> dict[str, Any]:
     if not isinstance(item, dict) or not is_size(item.get("size")):
         raise bad_request("A file has a path and a size.")
     path = check_path(item.get("path"))
     mode = {"path": path, "uploadMode": "lfs" if is_large(path, item["size"]) else "regular", "shouldIgnore": False}
-    entry: Entry | None = lookup(path)
+    entry = entries.get(path)
     return mode if entry is None else {**mode, "oid": entry.etag}
 
 
@@ -156,8 +156,7 @@ def changes_of(tree: Tree, steps: Steps) -> Changes:
             continue
         gone = _removed(tree, changes, step)
         if not gone:
-            fault = entry_not_found(step.path)
-            raise HubFault(404, "A file with this name doesn't exist: " + fault.message.partition(": ")[2], fault.code)
+            raise HubFault(404, f"A file with this name doesn't exist: {printable(step.path)}", "EntryNotFound")
         changes.update(dict.fromkeys(gone))
     _refuse_clashes(tree, changes)
     return changes
