@@ -16,7 +16,7 @@ from rexrank.localhub.filetypes import is_large
 from rexrank.localhub.history import NewCommit
 from rexrank.localhub.names import check_path
 from rexrank.localhub.repositories import Repo
-from rexrank.localhub.trees import Changes, Entry, Tree, large_entry, parents
+from rexrank.localhub.trees import Changes, Entry, Tree, changed, large_entry, parents
 
 # What a commit does, in the order of its lines: a file with its path, or a removal.
 Steps = list[tuple[str, Entry] | Remove]
@@ -172,11 +172,8 @@ def _removed(tree: Tree, changes: Changes, step: Remove) -> list[str]:
 
 
 def _refuse_clashes(tree: Tree, changes: Changes) -> None:
-    added = [path for path, entry in changes.items() if entry is not None and path not in tree.entries]
-    if not added:
-        return
-    kept = {path for path in tree.entries if changes.get(path, True) is not None}
-    files = kept | {path for path, entry in changes.items() if entry is not None}
-    folders = {folder for path in files for folder in parents(path)}
-    if not files.isdisjoint(folders):
-        raise bad_request("A path of this commit would be a file and a folder at once.")
+    files = changed(tree.entries, changes)
+    # The tree itself holds no clash, so one can only be above or below a path that it did not hold before.
+    for path in files.keys() - tree.entries.keys():
+        if any(folder in files for folder in parents(path)) or any(item in files for item in tree.below(path)):
+            raise bad_request("A path of this commit would be a file and a folder at once.")
