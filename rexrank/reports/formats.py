@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Iterator, Mapping, Sequence
 
 from rexrank.reports.faults import Faults
-from rexrank.reports.json_files import Entry, Fields, json_entries, jsonl_entries, record_entry
+from rexrank.reports.json_files import Entry, Fields, json_entries, jsonl_entries, kept_fields, record_entry
 from rexrank.reports.sources import Content
 from rexrank.reports.studies import Limits
 from rexrank.reports.tables import delimited_entries, parquet_entries
@@ -54,8 +54,7 @@ def entries(content: Content, fields: Fields, limits: Limits, faults: Faults) ->
 def object_entries(given: Mapping[object, object], fields: Fields) -> Iterator[Entry]:
     """Studies of a mapping from study id to text, texts or fields."""
     for study_id, value in given.items():
-        kept = {name: value[name] for name in fields.all if name in value} if isinstance(value, Mapping) else value
-        yield Entry(study_id, kept, "")
+        yield Entry(study_id, kept_fields(value, fields), "")
 
 
 def list_entries(given: Sequence[object], fields: Fields, faults: Faults) -> Iterator[Entry]:

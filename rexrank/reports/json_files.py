@@ -4,7 +4,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -256,7 +256,7 @@ def _keyed(window: _Window, fields: Fields) -> Iterator[Entry]:
     while not closed:
         line = window.next_line()
         key, value, mark = window.parse(_member)
-        yield Entry(key, _kept(value, fields), f"line {line}")
+        yield Entry(key, kept_fields(value, fields), f"line {line}")
         closed = mark == "}"
 
 
@@ -311,12 +311,12 @@ def record_entry(value: object, place: str, fields: Fields, faults: Faults) -> E
     if "study_id" not in value:
         faults.add("wrong_columns", f'{place}: it has no "study_id"', field="study_id")
         return None
-    return Entry(value["study_id"], _kept(value, fields), place)
+    return Entry(value["study_id"], kept_fields(value, fields), place)
 
 
-def _kept(value: object, fields: Fields) -> object:
+def kept_fields(value: object, fields: Fields) -> object:
     """Drop what rexrank does not read, so that a large file's other fields need no memory."""
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         return value
     kept = {name: value[name] for name in fields.all if name in value}
     names = value.repeated.intersection(fields.all) if isinstance(value, RepeatedFields) else None
