@@ -207,14 +207,19 @@ def _item(text: str, at: int) -> tuple[tuple[Any, str], int]:
     return (value, mark), at
 
 
+def _opening(text: str, at: int) -> tuple[str, int]:
+    at = _skip(text, at)
+    if at >= len(text):
+        raise json.JSONDecodeError("expected a value", text, at)
+    return text[at], at + 1
+
+
 def _peek(closing: str) -> Callable[[str, int], tuple[bool, int]]:
     """A unit that says whether the container closes at once."""
 
     def unit(text: str, at: int) -> tuple[bool, int]:
-        at = _skip(text, at)
-        if at >= len(text):
-            raise json.JSONDecodeError("expected a value", text, at)
-        return (True, at + 1) if text[at] == closing else (False, at)
+        mark, end = _opening(text, at)
+        return (True, end) if mark == closing else (False, end - 1)
 
     return unit
 
@@ -242,13 +247,6 @@ def json_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) ->
     else:
         raise faults.fatal("not_an_object", "it holds one bare value; an object {study id: text} is expected")
     window.finish()
-
-
-def _opening(text: str, at: int) -> tuple[str, int]:
-    at = _skip(text, at)
-    if at >= len(text):
-        raise json.JSONDecodeError("expected a value", text, at)
-    return text[at], at + 1
 
 
 def _keyed(window: _Window, fields: Fields) -> Iterator[Entry]:
