@@ -8,7 +8,7 @@ from starlette.responses import Response
 from rexrank.localhub import cards
 from rexrank.localhub.accounts import account
 from rexrank.localhub.blobs import git_blob_id
-from rexrank.localhub.calls import Call, answer
+from rexrank.localhub.calls import Call, answer, truthy
 from rexrank.localhub.errors import HubFault, bad_request
 from rexrank.localhub.filetypes import GIT_ATTRIBUTES
 from rexrank.localhub.history import NewCommit
@@ -20,7 +20,13 @@ from rexrank.localhub.trees import Entry, Tree, lfs_pointer
 
 _SDKS = ("gradio", "streamlit", "docker", "static")
 _PAGE, _LONGEST_PAGE = 100, 1000
-_YES, _NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
+_NO = ("false", "0", "no", "off")
+_SORTED_BY = {
+    "lastModified": "lastModified",
+    "last_modified": "lastModified",
+    "createdAt": "createdAt",
+    "created_at": "createdAt",
+}
 
 
 def create(call: Call) -> Response:
@@ -144,9 +150,7 @@ def _with_tree(hub: LocalHub, repo: Repo) -> _Described | None:
 
 def _page(call: Call, found: list[_Described]) -> tuple[list[_Described], dict[str, str]]:
     """Sort, and cut out the page after the cursor; ties are broken by name, so the order is stable."""
-    asked = call.request.query_params.get("sort") or ""
-    field = {"lastModified": "lastModified", "last_modified": "lastModified", "createdAt": "createdAt"}.get(asked)
-    field = "createdAt" if asked == "created_at" else field
+    field = _SORTED_BY.get(call.request.query_params.get("sort") or "")
 
     def key(item: _Described) -> list[str]:
         return [str(item[0][field]) if field else "", str(item[0]["id"])]
@@ -237,7 +241,9 @@ def _wanted_privacy(body: Mapping[str, Any]) -> bool | None:
     if private is None or isinstance(private, bool):
         return private
     # A word that is not understood must never make a repository public.
-    for words, wanted in ((_YES, True), (_NO, False)):
-        if isinstance(private, str) and private.strip().lower() in words:
-            return wanted
+    if isinstance(private, str):
+        if truthy(private):
+            return True
+        if private.strip().lower() in _NO:
+            return False
     raise bad_request("private is true or false.")
