@@ -78,7 +78,7 @@ def collect_predictions(source: Source, limits: Limits) -> tuple[Predictions, li
     field = _prediction_field(values, reader)
     texts = {study_id: reader.prediction(study_id, value, field) for study_id, value in values.items()}
     sha256 = reader.sha256 or _canonical_sha256(texts)
-    return Predictions(texts, reader.name, sha256, reader.positional), reader.faults.problems()
+    return Predictions(texts, reader.faults.file, sha256, reader.positional), reader.faults.problems()
 
 
 def collect_references(source: Source, track: Track, limits: Limits) -> tuple[References, list[Problem]]:
@@ -89,7 +89,7 @@ def collect_references(source: Source, track: Track, limits: Limits) -> tuple[Re
     reader = _Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context",)), limits)
     studies = {study_id: reader.study(study_id, value, track) for study_id, value in reader.values().items()}
     sha256 = reader.sha256 or _canonical_sha256({study.study_id: _canonical(study) for study in studies.values()})
-    return References(studies, reader.name, sha256, reader.positional), reader.faults.problems()
+    return References(studies, reader.faults.file, sha256, reader.positional), reader.faults.problems()
 
 
 class _Reader:
@@ -97,7 +97,6 @@ class _Reader:
 
     def __init__(self, source: Source, role: Role, fields: Fields, limits: Limits) -> None:
         self.positional = _is_list(source) and not _has_records(source)
-        self.name: str = role
         self.sha256 = ""
         self._source = source
         self._role: Role = role
@@ -134,9 +133,9 @@ class _Reader:
             try:
                 content = fetch(self._source, self._role, self._limits)
             except RefusedInput as refused:
-                self.name = self.faults.file = refused.problems[0].file or self._role
+                self.faults.file = refused.problems[0].file or self._role
                 raise
-            self.name = self.faults.file = content.name
+            self.faults.file = content.name
             self.sha256 = content.sha256
             return entries(content, self._fields, self._limits, self.faults)
         if isinstance(self._source, Mapping):
