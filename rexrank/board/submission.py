@@ -9,19 +9,23 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
+
+import yaml
 
 from rexrank.board import host as hosts
 from rexrank.board import names, requests
 from rexrank.board.host import Host, HostBenchmark
 from rexrank.board.layout import REFERENCE_FILE
-from rexrank.board.requests import Declared, Kind, Request, RequestError, Submitter, entered
+from rexrank.board.requests import Kind, Request, RequestError, Submitter, entered
 from rexrank.errors import RefusedInput, RexrankError
 from rexrank.files import json_bytes
-from rexrank.hub import Clock, Hub, HubError, Identity, View, patiently, swap
+from rexrank.hub import Hub, HubError, Identity, View, patiently, swap
+from rexrank.hub.clock import utc_now
 from rexrank.hub.upload import upload_changed
-from rexrank.reports.problems import Problem
+from rexrank.reports import Limits, Problem, read_predictions, validate
 from rexrank.terms import Track
 
 PREDICTION_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
@@ -70,12 +74,10 @@ def submit(
     organization: str | None = None,
     license: str | None = None,
     description: str | None = None,
-    declared: Declared | None = None,
     kind: Kind = "predictions",
     via: Literal["web", "api", "cli"] = "cli",
     namespace: str | None = None,
     queue: Hub | None = None,
-    clock: Clock | None = None,
 ) -> Request:
     """Queue predictions for scoring.
 
@@ -96,12 +98,10 @@ def submit(
         organization: Institution shown on the board.
         license: Licence of the predictions.
         description: Up to 500 characters.
-        declared: What the submitter says about training data.
         kind: ``baseline`` is kept to people of the host's namespace.
         via: By which way the submission came.
         namespace: Owner of the host's repos; ``REXRANK_NAMESPACE`` by default.
         queue: The Hub with a token that may write requests, where the submitter's may not.
-        clock: Source of time.
 
     Returns:
         The request as it stands in the queue.
@@ -110,26 +110,23 @@ def submit(
         RefusedInput: With every fault of the fields or of the file.
         RexrankError: The host offers no benchmark, or its Hub cannot be reached or refuses.
     """
-    clock = clock or Clock()
     who = hub.whoami()
     links = {"model_url": model_url, "paper_url": paper_url, "code_url": code_url}
     name = model_name or default_name(source)
-    host = patiently(lambda: hosts.load(hub, namespace), hub.endpoint, clock=clock)
-    remarks = {"license": (license, requests.LICENSE_LENGTH), "description": (description, requests.DESCRIPTION_LENGTH)}
+    host = patiently(lambda: hosts.load(hub, namespace), hub.endpoint)
     problems = [
         *_target_problems(host, benchmark, track, protocol),
-        *_field_problems(name, organization, links),
-        *_remark_problems(remarks),
+        *_field_problems(name, organization, links, license, description),
     ]
     if kind == "baseline" and not who.may_write(hosts.owner(namespace)):
         problems.append(Problem("forbidden", None, None, "kind", "baselines are sent by the host's own people"))
     if problems:
         raise RefusedInput(problems)
     target = _Target(host, namespace, benchmark, track, host.protocol(protocol) or "", kind)
-    place = _placed(hub, source, file, name, who, target, license, clock)
-    moment = clock.now()
+    place = _placed(hub, source, file, name, who, target, license)
+    moment = utc_now()
     values: dict[str, Any] = {
-        "id": requests.new_id(clock),
+        "id": requests.new_id(),
         "kind": kind,
         "repo_id": place.repo_id,
         "path_in_repo": place.path,
@@ -149,12 +146,11 @@ def submit(
         "section": track,
         "modality": target.entry.modality,
         "settings": {"protocol": target.protocol},
-        "declared": declared or Declared(),
         "status": "PENDING",
         "submitted_at": moment,
         "status_at": moment,
     }
-    return _enqueue(queue or hub, values, hosts.repo("requests", namespace), clock)
+    return _enqueue(queue or hub, values, hosts.repo("requests", namespace))
 
 
 def current(hub: Hub, request_id: str, namespace: str | None = None) -> Request:
@@ -194,11 +190,15 @@ def _target_problems(host: Host, benchmark: str, track: str, protocol: str | Non
     return problems
 
 
-def _field_problems(name: str, organization: str | None, links: Mapping[str, str | None]) -> list[Problem]:
+def _field_problems(
+    name: str, organization: str | None, links: Mapping[str, str | None], license: str | None, description: str | None
+) -> list[Problem]:
     checks: list[tuple[str, str | None, Callable[[str], str]]] = [
         ("model_name", name, names.model_name),
         ("organization", organization, names.model_name),
         *((field, link, names.link) for field, link in links.items()),
+        ("license", license, partial(_remark, most=requests.LICENSE_LENGTH)),
+        ("description", description, partial(_remark, most=requests.DESCRIPTION_LENGTH)),
     ]
     problems = []
     for field, value, check in checks:
@@ -210,16 +210,10 @@ def _field_problems(name: str, organization: str | None, links: Mapping[str, str
     return problems
 
 
-def _remark_problems(remarks: Mapping[str, tuple[str | None, int]]) -> list[Problem]:
-    problems = []
-    for field, (text, most) in remarks.items():
-        try:
-            if text and len(text) > most:
-                raise ValueError(f"it has at most {most} characters, not {len(text)}")
-            names.remark(text or "")
-        except ValueError as error:
-            problems.append(_field(field, str(error)))
-    return problems
+def _remark(text: str, most: int) -> str:
+    if len(text) > most:
+        raise ValueError(f"it has at most {most} characters, not {len(text)}")
+    return names.remark(text)
 
 
 def _field(field: str, message: str) -> Problem:
@@ -234,21 +228,20 @@ def _placed(
     who: Identity,
     target: _Target,
     license: str | None,
-    clock: Clock,
 ) -> _Place:
     """Bring the predictions to a fixed revision on the Hub, after validating them."""
     with tempfile.TemporaryDirectory(prefix="rexrank-submit-") as folder:
         if Path(source).is_file():
             path = Path(source)
-            _validate(hub, path, target, Path(folder), clock)
-            return _upload(hub, path, name, who, target, license, clock)
+            _validate(hub, path, target, Path(folder))
+            return _upload(hub, path, name, who, target, license)
         repo_id, revision = _repo(str(source), who, target)
-        commit = patiently(lambda: hub.resolve(repo_id, revision), repo_id, clock=clock)
+        commit = patiently(lambda: hub.resolve(repo_id, revision), repo_id)
         inside = _path_in_repo(hub, repo_id, commit, file)
         copy = Path(folder) / f"predictions{PurePosixPath(inside).suffix.lower()}"
-        limit = _limits().file_bytes
-        sha256 = patiently(lambda: hub.download(repo_id, inside, commit, copy, limit), repo_id, clock=clock)
-        _validate(hub, copy, target, Path(folder), clock, shown=f"{repo_id}/{inside}")
+        limit = Limits().file_bytes
+        sha256 = patiently(lambda: hub.download(repo_id, inside, commit, copy, limit), repo_id)
+        _validate(hub, copy, target, Path(folder), shown=f"{repo_id}/{inside}")
         return _Place(repo_id, inside, commit, sha256)
 
 
@@ -286,18 +279,13 @@ def _path_in_repo(hub: Hub, repo_id: str, commit: str, file: str | None) -> str:
     raise RefusedInput([Problem("file_missing", None, None, "file", message)])
 
 
-def _validate(hub: Hub, path: Path, target: _Target, folder: Path, clock: Clock, shown: str | None = None) -> None:
+def _validate(hub: Hub, path: Path, target: _Target, folder: Path, shown: str | None = None) -> None:
     """Refuse a faulty file; against the references where this token may read them, else by its form alone."""
-    from rexrank.reports import read_predictions
-    from rexrank.reports.validation import validate
-
     repo = hosts.repo(target.benchmark, target.namespace)
     references = folder / "references.parquet"
-    limit = _limits().file_bytes
+    limit = Limits().file_bytes
     try:
-        patiently(
-            lambda: hub.download(repo, REFERENCE_FILE, target.entry.revision, references, limit), repo, clock=clock
-        )
+        patiently(lambda: hub.download(repo, REFERENCE_FILE, target.entry.revision, references, limit), repo)
     except HubError as error:
         if error.code not in UNREADABLE:
             raise
@@ -314,15 +302,13 @@ def _renamed(problem: Problem, name: str, shown: str | None) -> Problem:
     return Problem(problem.code, shown, problem.study_id, problem.field, problem.message)
 
 
-def _upload(
-    hub: Hub, path: Path, name: str, who: Identity, target: _Target, license: str | None, clock: Clock
-) -> _Place:
+def _upload(hub: Hub, path: Path, name: str, who: Identity, target: _Target, license: str | None) -> _Place:
     repo_id = f"{who.name}/{names.slug_of(name)}-predictions"
     inside = f"{target.benchmark}/{target.track}{path.suffix.lower()}"
     content = path.read_bytes()
-    patiently(lambda: hub.ensure_repo(repo_id), repo_id, clock=clock)
+    patiently(lambda: hub.ensure_repo(repo_id), repo_id)
     files = {inside: content}
-    if not patiently(lambda: hub.view(repo_id, ["README.md"]).files, repo_id, clock=clock):
+    if not patiently(lambda: hub.view(repo_id, ["README.md"]).files, repo_id):
         files["README.md"] = _card(name, target, license).encode()
     commit = upload_changed(hub, repo_id, files, f"Predictions of {name} for {target.benchmark}")
     return _Place(repo_id, inside, commit, hashlib.sha256(content).hexdigest())
@@ -333,8 +319,6 @@ def _card(name: str, target: _Target, license: str | None) -> str:
     if license:
         front["license"] = license
     front["tags"] = ["radiology", "report-generation", "predictions", "rexrank"]
-    import yaml
-
     head = yaml.safe_dump(front, sort_keys=False, allow_unicode=True)
     return (
         f"---\n{head}---\n# Predictions of {name}\n\n"
@@ -343,7 +327,7 @@ def _card(name: str, target: _Target, license: str | None) -> str:
     )
 
 
-def _enqueue(queue: Hub, values: dict[str, Any], repo: str, clock: Clock) -> Request:
+def _enqueue(queue: Hub, values: dict[str, Any], repo: str) -> Request:
     """Commit the request, with all checks against the queue as it is at that commit."""
     name_path = names.name_path(values["name_key"])
     accepted: list[Request] = []
@@ -364,7 +348,7 @@ def _enqueue(queue: Hub, values: dict[str, Any], repo: str, clock: Clock) -> Req
         return plan
 
     try:
-        swap(queue, repo, [requests.FOLDER, name_path], decide, f"Submit {values['id']}", clock=clock)
+        swap(queue, repo, [requests.FOLDER, name_path], decide, f"Submit {values['id']}")
     except HubError as error:
         if error.code not in ("forbidden", "unauthorized"):
             raise
@@ -425,9 +409,3 @@ def _name_file(request: Request) -> bytes:
         "at": requests.iso(request.submitted_at),
     }
     return json_bytes(document)
-
-
-def _limits() -> Any:
-    from rexrank.reports import Limits
-
-    return Limits()
