@@ -9,17 +9,18 @@ import hmac
 import secrets
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from rexrank.errors import RexrankError
 from rexrank.localhub.database import Database
 from rexrank.localhub.names import is_account_name
 
 Role = Literal["read", "write", "admin"]
-ROLES: tuple[Role, ...] = ("read", "write", "admin")
+ROLES: tuple[Role, ...] = get_args(Role)
 DATABASE_FILE = "hub.sqlite3"
 
 _PREFIX = "hf_"
@@ -120,16 +121,12 @@ def create_token(root: str | Path, user: str, role: str = "write", label: str = 
     _check_role(role)
     token_id, secret = _random_text(_ID_LENGTH), _random_text(32)
     salt = secrets.token_bytes(16)
-    database = open_database(root)
-    try:
-        with database.writing() as connection:
-            _require_user(connection, user)
-            connection.execute(
-                "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (token_id, user, salt, _hash(salt, secret), role, label, _now()),
-            )
-    finally:
-        database.close()
+    with closing(open_database(root)) as database, database.writing() as connection:
+        _require_user(connection, user)
+        connection.execute(
+            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (token_id, user, salt, _hash(salt, secret), role, label, _now()),
+        )
     return _PREFIX + token_id + secret
 
 
@@ -170,19 +167,15 @@ def _add_account(root: str | Path, name: str, kind: str, members: Mapping[str, s
             f"{name!r} cannot be an account: 1 to 96 letters, digits, '.', '_' or '-', starting with a letter or "
             "digit, without '--' or '..', and none of the server's own words such as 'api' or 'datasets'."
         )
-    database = open_database(root)
-    try:
-        with database.writing() as connection:
-            existing = connection.execute("SELECT kind FROM accounts WHERE name = ?", (name,)).fetchone()
-            if existing is not None and (not exist_ok or existing["kind"] != kind):
-                raise AccountError(f"The name {name!r} is taken; choose another.")
-            if existing is None:
-                connection.execute("INSERT INTO accounts VALUES (?, ?, ?, ?)", (name, new_id(), kind, _now()))
-            for member, role in members.items():
-                _require_user(connection, member)
-                connection.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?)", (name, member, role))
-    finally:
-        database.close()
+    with closing(open_database(root)) as database, database.writing() as connection:
+        existing = connection.execute("SELECT kind FROM accounts WHERE name = ?", (name,)).fetchone()
+        if existing is not None and (not exist_ok or existing["kind"] != kind):
+            raise AccountError(f"The name {name!r} is taken; choose another.")
+        if existing is None:
+            connection.execute("INSERT INTO accounts VALUES (?, ?, ?, ?)", (name, new_id(), kind, _now()))
+        for member, role in members.items():
+            _require_user(connection, member)
+            connection.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?)", (name, member, role))
 
 
 def _require_user(connection: sqlite3.Connection, name: str) -> None:
