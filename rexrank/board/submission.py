@@ -44,19 +44,18 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class _Target:
-    """What the submission is scored against."""
+class _Submission:
+    """Who sends what to which benchmark."""
 
-    host: Host
-    namespace: str | None
-    benchmark: str
-    track: Track
-    protocol: str
+    hub: Hub
+    who: Identity
+    name: str
+    license: str | None
     kind: Kind
-
-    @property
-    def entry(self) -> HostBenchmark:
-        return self.host.benchmarks[self.benchmark]
+    benchmark: str
+    entry: HostBenchmark
+    track: Track
+    namespace: str | None
 
 
 def submit(
@@ -122,8 +121,9 @@ def submit(
         problems.append(Problem("forbidden", None, None, "kind", "baselines are sent by the host's own people"))
     if problems:
         raise RefusedInput(problems)
-    target = _Target(host, namespace, benchmark, track, host.protocol(protocol) or "", kind)
-    place = _placed(hub, source, file, name, who, target, license)
+    entry = host.benchmarks[benchmark]
+    sent = _Submission(hub, who, name, license, kind, benchmark, entry, track, namespace)
+    place = _placed(sent, source, file)
     moment = utc_now()
     values: dict[str, Any] = {
         "id": requests.new_id(),
@@ -141,11 +141,11 @@ def submit(
         "license": license or None,
         "description": description or None,
         "dataset": benchmark,
-        "dataset_revision": target.entry.revision,
-        "split": target.entry.split,
+        "dataset_revision": entry.revision,
+        "split": entry.split,
         "section": track,
-        "modality": target.entry.modality,
-        "settings": {"protocol": target.protocol},
+        "modality": entry.modality,
+        "settings": {"protocol": host.protocol(protocol)},
         "status": "PENDING",
         "submitted_at": moment,
         "status_at": moment,
@@ -220,32 +220,25 @@ def _field(field: str, message: str) -> Problem:
     return Problem("wrong_value", None, None, field, message)
 
 
-def _placed(
-    hub: Hub,
-    source: str | Path,
-    file: str | None,
-    name: str,
-    who: Identity,
-    target: _Target,
-    license: str | None,
-) -> _Place:
+def _placed(sent: _Submission, source: str | Path, file: str | None) -> _Place:
     """Bring the predictions to a fixed revision on the Hub, after validating them."""
     with tempfile.TemporaryDirectory(prefix="rexrank-submit-") as folder:
         if Path(source).is_file():
             path = Path(source)
-            _validate(hub, path, target, Path(folder))
-            return _upload(hub, path, name, who, target, license)
-        repo_id, revision = _repo(str(source), who, target)
+            _validate(sent, path, Path(folder))
+            return _upload(sent, path)
+        hub = sent.hub
+        repo_id, revision = _repo(sent, str(source))
         commit = patiently(lambda: hub.resolve(repo_id, revision), repo_id)
         inside = _path_in_repo(hub, repo_id, commit, file)
         copy = Path(folder) / f"predictions{PurePosixPath(inside).suffix.lower()}"
         limit = Limits().file_bytes
         sha256 = patiently(lambda: hub.download(repo_id, inside, commit, copy, limit), repo_id)
-        _validate(hub, copy, target, Path(folder), shown=f"{repo_id}/{inside}")
+        _validate(sent, copy, Path(folder), shown=f"{repo_id}/{inside}")
         return _Place(repo_id, inside, commit, sha256)
 
 
-def _repo(source: str, who: Identity, target: _Target) -> tuple[str, str | None]:
+def _repo(sent: _Submission, source: str) -> tuple[str, str | None]:
     repo_id, _, revision = source.removeprefix("hf://").removeprefix("datasets/").partition("@")
     if Path(source).suffix.lower() in PREDICTION_SUFFIXES and "@" not in source:
         raise RefusedInput([Problem("file_missing", source, None, None, "there is no such file on this machine")])
@@ -255,10 +248,10 @@ def _repo(source: str, who: Identity, target: _Target) -> tuple[str, str | None]
         what = f"neither a file on this machine nor a repo on the Hub: {error}"
         raise RefusedInput([Problem("file_missing", source, None, None, what)]) from None
     owner = repo_id.partition("/")[0]
-    if not who.may_write(owner):
-        message = f"{repo_id} belongs to {owner}; as {who.name} you may submit repos of your own and of your teams"
+    if not sent.who.may_write(owner):
+        message = f"{repo_id} belongs to {owner}; as {sent.who.name} you may submit repos of your own and of your teams"
         raise RefusedInput([Problem("forbidden", None, None, "repo", message)])
-    if owner == hosts.owner(target.namespace) and target.kind == "predictions":
+    if owner == hosts.owner(sent.namespace) and sent.kind == "predictions":
         # Whoever may write the queue may write these repos too; a row of theirs must not pass for the host's model.
         message = f"{repo_id} is the host's own, which enters baselines only; copy the file to a repo of yours"
         raise RefusedInput([Problem("forbidden", None, None, "repo", message)])
@@ -279,19 +272,19 @@ def _path_in_repo(hub: Hub, repo_id: str, commit: str, file: str | None) -> str:
     raise RefusedInput([Problem("file_missing", None, None, "file", message)])
 
 
-def _validate(hub: Hub, path: Path, target: _Target, folder: Path, shown: str | None = None) -> None:
+def _validate(sent: _Submission, path: Path, folder: Path, shown: str | None = None) -> None:
     """Refuse a faulty file; against the references where this token may read them, else by its form alone."""
-    repo = hosts.repo(target.benchmark, target.namespace)
+    repo = hosts.repo(sent.benchmark, sent.namespace)
     references = folder / "references.parquet"
     limit = Limits().file_bytes
     try:
-        patiently(lambda: hub.download(repo, REFERENCE_FILE, target.entry.revision, references, limit), repo)
+        patiently(lambda: sent.hub.download(repo, REFERENCE_FILE, sent.entry.revision, references, limit), repo)
     except HubError as error:
         if error.code not in UNREADABLE:
             raise
         read_predictions(path)
         return
-    problems = validate(path, references, track=target.track)
+    problems = validate(path, references, track=sent.track)
     if problems:
         raise RefusedInput([_renamed(problem, path.name, shown) for problem in problems])
 
@@ -302,28 +295,28 @@ def _renamed(problem: Problem, name: str, shown: str | None) -> Problem:
     return Problem(problem.code, shown, problem.study_id, problem.field, problem.message)
 
 
-def _upload(hub: Hub, path: Path, name: str, who: Identity, target: _Target, license: str | None) -> _Place:
-    repo_id = f"{who.name}/{names.slug_of(name)}-predictions"
-    inside = f"{target.benchmark}/{target.track}{path.suffix.lower()}"
+def _upload(sent: _Submission, path: Path) -> _Place:
+    repo_id = f"{sent.who.name}/{names.slug_of(sent.name)}-predictions"
+    inside = f"{sent.benchmark}/{sent.track}{path.suffix.lower()}"
     content = path.read_bytes()
-    patiently(lambda: hub.ensure_repo(repo_id), repo_id)
+    patiently(lambda: sent.hub.ensure_repo(repo_id), repo_id)
     files = {inside: content}
-    if not patiently(lambda: hub.view(repo_id, ["README.md"]).files, repo_id):
-        files["README.md"] = _card(name, target, license).encode()
-    commit = upload_changed(hub, repo_id, files, f"Predictions of {name} for {target.benchmark}")
+    if not patiently(lambda: sent.hub.view(repo_id, ["README.md"]).files, repo_id):
+        files["README.md"] = _card(sent).encode()
+    commit = upload_changed(sent.hub, repo_id, files, f"Predictions of {sent.name} for {sent.benchmark}")
     return _Place(repo_id, inside, commit, hashlib.sha256(content).hexdigest())
 
 
-def _card(name: str, target: _Target, license: str | None) -> str:
-    front: dict[str, Any] = {"pretty_name": f"Predictions of {name}"}
-    if license:
-        front["license"] = license
+def _card(sent: _Submission) -> str:
+    front: dict[str, Any] = {"pretty_name": f"Predictions of {sent.name}"}
+    if sent.license:
+        front["license"] = sent.license
     front["tags"] = ["radiology", "report-generation", "predictions", "rexrank"]
     head = yaml.safe_dump(front, sort_keys=False, allow_unicode=True)
     return (
-        f"---\n{head}---\n# Predictions of {name}\n\n"
-        f"Reports that the model {name} wrote, as submitted to rexrank: one folder a benchmark "
-        f"(`{target.benchmark}`), one file a track (`{target.track}`).\n"
+        f"---\n{head}---\n# Predictions of {sent.name}\n\n"
+        f"Reports that the model {sent.name} wrote, as submitted to rexrank: one folder a benchmark "
+        f"(`{sent.benchmark}`), one file a track (`{sent.track}`).\n"
     )
 
 
