@@ -105,11 +105,11 @@ def _content(path: Path, name: str, limits: Limits) -> Content:
         with path.open("rb") as handle:
             # One byte more than allowed tells a file that grew meanwhile.
             data = handle.read(limits.file_bytes + 1)
+    except RefusedInput:
+        raise
     except FileNotFoundError:
         raise _refused("file_missing", name, "there is no such file") from None
     except (OSError, ValueError) as error:
-        if isinstance(error, RefusedInput):
-            raise
         reason = getattr(error, "strerror", None) or "not a possible path"
         raise _refused("file_missing", name, f"it cannot be read: {reason}") from None
     _check_size(len(data), name, limits)

@@ -65,8 +65,8 @@ def compare_ids(
     predictions: Predictions,
     references: References,
     track: Track,
-    predicted_known: bool = True,
-    referred_known: bool = True,
+    predicted_known: bool,
+    referred_known: bool,
 ) -> list[Problem]:
     """Studies of the track without a prediction, and predictions without a study.
 
