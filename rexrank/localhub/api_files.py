@@ -35,7 +35,6 @@ def resolve(call: Call) -> Response:
         "ETag": f'"{entry.etag}"',
         "Accept-Ranges": "bytes",
         "Content-Disposition": _disposition(path),
-        "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'; sandbox",
     }
     span = _range(call, entry, headers)

@@ -8,7 +8,6 @@ from urllib.parse import quote
 from starlette.responses import HTMLResponse, Response
 
 from rexrank.localhub.calls import Call
-from rexrank.localhub.names import URL_PREFIXES
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}"
@@ -18,7 +17,6 @@ _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode(
 _HEADERS = {
     "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
 _HEADINGS = {"dataset": "Datasets", "model": "Models", "space": "Spaces"}
@@ -39,7 +37,7 @@ def card(call: Call) -> Response:
     repo = call.repo()
     revision = call.revision
     files = call.hub.history.tree(call.hub.history.resolve(repo.number, revision))
-    address = f"/{URL_PREFIXES[repo.type]}{quote(repo.full_name)}/resolve/{quote(revision, safe='')}/"
+    address = f"/{quote(repo.address)}/resolve/{quote(revision, safe='')}/"
     items = [
         f'<li><a href="{address}{quote(path)}" download>{escape(path)}</a> '
         f"<small>{files.entries[path].size:,} bytes</small></li>"
