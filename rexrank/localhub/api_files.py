@@ -12,7 +12,7 @@ from rexrank.localhub.calls import Call, answer, truthy
 from rexrank.localhub.errors import HubFault, entry_not_found
 from rexrank.localhub.history import History
 from rexrank.localhub.paging import read_cursor, write_cursor
-from rexrank.localhub.trees import Entry, Folder, Tree, lfs_pointer
+from rexrank.localhub.trees import Entry, Folder, Tree
 
 _CHUNK = 2**20
 _PAGE, _PAGE_EXPANDED = 1000, 50
@@ -140,8 +140,7 @@ def _facts(history: History, listed: list[Listed], expand: bool) -> list[dict[st
         if isinstance(item, Entry):
             fact |= {"type": "file", "size": item.size}
             if item.lfs:
-                pointer = len(lfs_pointer(item.sha256, item.size))
-                fact["lfs"] = {"oid": item.sha256, "size": item.size, "pointerSize": pointer}
+                fact["lfs"] = {"oid": item.sha256, "size": item.size, "pointerSize": item.pointer_size}
         last = commits.get(item.commit)
         if last is not None:
             fact["lastCommit"] = {"id": last.id, "title": last.title, "date": last.created_at}

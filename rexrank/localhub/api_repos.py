@@ -16,7 +16,7 @@ from rexrank.localhub.hub import LocalHub
 from rexrank.localhub.names import KINDS, check_repo_name, check_repo_type
 from rexrank.localhub.paging import read_cursor, write_cursor
 from rexrank.localhub.repositories import Repo, RepoExists, require_write
-from rexrank.localhub.trees import Entry, Tree, lfs_pointer
+from rexrank.localhub.trees import Entry, Tree
 
 _SDKS = ("gradio", "streamlit", "docker", "static")
 _PAGE, _LONGEST_PAGE = 100, 1000
@@ -203,8 +203,7 @@ def _siblings(tree: Tree, with_blobs: bool) -> list[dict[str, Any]]:
 def _blob_fields(entry: Entry) -> dict[str, Any]:
     fields: dict[str, Any] = {"size": entry.size, "blobId": entry.oid}
     if entry.lfs:
-        pointer = len(lfs_pointer(entry.sha256, entry.size))
-        fields["lfs"] = {"sha256": entry.sha256, "size": entry.size, "pointerSize": pointer}
+        fields["lfs"] = {"sha256": entry.sha256, "size": entry.size, "pointerSize": entry.pointer_size}
     return fields
 
 

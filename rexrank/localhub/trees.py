@@ -35,6 +35,11 @@ class Entry:
         """What ``resolve`` answers as the file's ETag, and preupload as its id (H13)."""
         return self.sha256 if self.lfs else self.oid
 
+    @property
+    def pointer_size(self) -> int:
+        """Bytes of the pointer that stands for a large file in git."""
+        return len(lfs_pointer(self.sha256, self.size))
+
     def at(self, commit: int) -> "Entry":
         """The same file as changed by another commit."""
         return replace(self, commit=commit)
