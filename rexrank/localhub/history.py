@@ -138,13 +138,11 @@ class History:
         following: str | None = commit_id
         tree = self._cached(commit_id)
         while tree is None:
-            row = (
-                following
-                and connection.execute(
-                    "SELECT parent, changes, snapshot FROM commits WHERE id = ?", (following,)
-                ).fetchone()
-            )
-            if not row:
+            row = connection.execute(
+                "SELECT parent, changes, snapshot FROM commits WHERE id = ?", (following,)
+            ).fetchone()
+            # Also where the chain ends: a parent that is NULL equals no id.
+            if row is None:
                 raise revision_not_found(commit_id)
             if row["snapshot"] is not None:
                 tree = Tree({path: entry for path, entry in unpack(row["snapshot"]).items() if entry is not None})
@@ -210,11 +208,12 @@ class History:
                 raise HubFault(412, MOVED)
             before = self._tree(connection, head)
             changes = decide(before)
-            links = connection.execute("SELECT links FROM commits WHERE id = ?", (head,)).fetchone()["links"]
-            commit_id, number = self._insert(connection, repo, head, about, (links + 1) % SNAPSHOT_EVERY)
+            row = connection.execute("SELECT links FROM commits WHERE id = ?", (head,)).fetchone()
+            links = (row["links"] + 1) % SNAPSHOT_EVERY
+            commit_id, number = self._insert(connection, repo, head, about, links)
             stamped = _stamped(before, changes, number)
             after = Tree(changed(before.entries, stamped))
-            self._fill(connection, number, stamped, after if (links + 1) % SNAPSHOT_EVERY == 0 else None)
+            self._fill(connection, number, stamped, after if links == 0 else None)
             moved = connection.execute(
                 "UPDATE refs SET commit_id = ? WHERE repo = ? AND ref = ? AND commit_id = ?",
                 (commit_id, repo, ref, head),
