@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from rexrank.localhub.errors import HubFault, bad_request
+from rexrank.localhub.errors import bad_request
 
 REPO_TYPES = ("model", "dataset", "space")
 KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
@@ -73,5 +73,5 @@ def check_repo_type(value: object) -> str:
     if value is None:
         return "model"
     if value not in REPO_TYPES:
-        raise HubFault(400, "A repository is of type model, dataset or space.")
+        raise bad_request("A repository is of type model, dataset or space.")
     return str(value)
