@@ -18,6 +18,7 @@ BLEU: Papineni et al., ACL 2002.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -43,11 +44,11 @@ def _compute(
     if convention == "corrected":
         statistics = _statistics(pairs.tokens(UNICODE), _ORDERS if corpus_keys else 2)
         if "bleu2" in keys:
-            outcomes["bleu2"] = _outcome(_bleu2_corrected(statistics), statistics, {"tok": UNICODE.name})
+            outcomes["bleu2"] = _outcome(_bleu2(statistics, convention), statistics, {"tok": UNICODE.name})
         return outcomes | {key: _corpus(key, statistics, convention, UNICODE.name) for key in corpus_keys}
     if "bleu2" in keys:
         statistics = _statistics(pairs.tokens(REXRANK), 2)
-        outcomes["bleu2"] = _outcome(_bleu2_published(statistics), statistics, {"tok": REXRANK.name})
+        outcomes["bleu2"] = _outcome(_bleu2(statistics, convention), statistics, {"tok": REXRANK.name})
     if corpus_keys:
         statistics = _statistics(pairs.tokens(SPLIT), _ORDERS)
         outcomes |= {key: _corpus(key, statistics, convention, SPLIT.name) for key in corpus_keys}
@@ -86,18 +87,13 @@ def _brevity(predicted: Floats, reference: Floats) -> Floats:
     return np.where(predicted > reference, 1.0, short)
 
 
-def _bleu2_published(statistics: Floats) -> Floats:
+def _bleu2(statistics: Floats, convention: Convention) -> Floats:
     matches, totals, predicted, reference = _split(statistics)
     unigrams = matches[:, 0] / np.maximum(totals[:, 0], 1.0)
     bigrams = np.where(matches[:, 1] > 0, matches[:, 1], _ZERO_BIGRAMS) / np.maximum(totals[:, 1], 1.0)
-    return np.where(matches[:, 0] > 0, _brevity(predicted, reference) * np.sqrt(unigrams * bigrams), 0.0)
-
-
-def _bleu2_corrected(statistics: Floats) -> Floats:
-    matches, totals, predicted, reference = _split(statistics)
-    bigrams = np.where(matches[:, 1] > 0, matches[:, 1], _ZERO_BIGRAMS) / np.maximum(totals[:, 1], 1.0)
-    unigrams = matches[:, 0] / np.maximum(totals[:, 0], 1.0)
-    mean = np.where(totals[:, 1] > 0, np.sqrt(unigrams * bigrams), unigrams)
+    mean = np.sqrt(unigrams * bigrams)
+    if convention == "corrected":
+        mean = np.where(totals[:, 1] > 0, mean, unigrams)
     return np.where(matches[:, 0] > 0, _brevity(predicted, reference) * mean, 0.0)
 
 
@@ -105,14 +101,7 @@ def _corpus(key: str, statistics: Floats, convention: Convention, tokenizer: str
     order = int(key.removeprefix("coco_bleu"))
     formula = partial(_coco_published if convention == "published" else _coco_corrected, order=order)
     base = _outcome(formula(statistics), statistics, {"tok": tokenizer, "impl": "coco", "agg": "corpus"})
-    return Outcome(
-        base.values,
-        base.signature,
-        base.prediction_content,
-        base.reference_content,
-        statistics=statistics,
-        formula=formula,
-    )
+    return replace(base, statistics=statistics, formula=formula)
 
 
 def _coco_published(statistics: Floats, order: int) -> Floats:
