@@ -68,15 +68,17 @@ def _coco(tokens: PairTokens) -> Outcome:
 def _best_reference(tokens: PairTokens, keys: Sequence[str], signature: Mapping[str, str]) -> dict[str, Outcome]:
     """Harmonic means of precision and recall against the reference where that is highest."""
     each = tokens.by_reference()
-    orders = max(_ORDERS.get(key, 0) for key in keys)
-    ngrams = clipped_matches(each, orders)
-    sequences = lcs_lengths(each) if any(key not in _ORDERS for key in keys) else None
+    matches: dict[str, Integers] = {}
+    if counted := [key for key in keys if key in _ORDERS]:
+        ngrams = clipped_matches(each, max(_ORDERS[key] for key in counted))
+        matches |= {key: ngrams[:, _ORDERS[key] - 1] for key in counted}
+    if longest := [key for key in keys if key not in _ORDERS]:
+        matches |= dict.fromkeys(longest, lcs_lengths(each))
     outcomes: dict[str, Outcome] = {}
     for key in keys:
         order = _ORDERS.get(key, 1)
-        matches: Integers = ngrams[:, order - 1] if key in _ORDERS or sequences is None else sequences
-        precision = matches / np.maximum(each.predictions.lengths - order + 1, 1)
-        recall = matches / np.maximum(each.references.lengths - order + 1, 1)
+        precision = matches[key] / np.maximum(each.predictions.lengths - order + 1, 1)
+        recall = matches[key] / np.maximum(each.references.lengths - order + 1, 1)
         predicted, referred = _content(tokens, order)
         outcomes[key] = Outcome(_best(tokens, _f_measure(precision, recall, 1.0)), signature, predicted, referred)
     return outcomes
