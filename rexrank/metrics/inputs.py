@@ -4,6 +4,7 @@ A message names the argument, the position and the type, never the text.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from types import UnionType
 from typing import Any
 
 from rexrank.errors import RexrankError, shown
@@ -43,7 +44,7 @@ def check_names(argument: str, value: Any) -> list[str]:
         raise InvalidCall(f"{argument}: expected a name or a list of names, got {shown(value)}")
     else:
         names = list(value)
-    _refuse(argument, names, [index for index, name in enumerate(names) if not isinstance(name, str)], "str")
+    _refuse(argument, names, str, "str")
     return list(dict.fromkeys(names))
 
 
@@ -54,7 +55,7 @@ def check_predictions(predictions: Any) -> list[str]:
         InvalidCall: Not a list of strings; one sentence with argument, first bad position, type and number.
     """
     items = _listed("predictions", predictions)
-    _refuse("predictions", items, [index for index, item in enumerate(items) if not isinstance(item, str)], "str")
+    _refuse("predictions", items, str, "str")
     return items
 
 
@@ -65,8 +66,7 @@ def check_references(references: Any) -> list[tuple[str, ...]]:
         InvalidCall: An item is neither a string nor a non-empty list of strings.
     """
     items = _listed("references", references)
-    bad = [index for index, item in enumerate(items) if not isinstance(item, str | list | tuple)]
-    _refuse("references", items, bad, "str or list of str")
+    _refuse("references", items, str | list | tuple, "str or list of str")
     for index, item in enumerate(items):
         if not isinstance(item, str):
             _check_inner(index, item)
@@ -104,7 +104,8 @@ def _listed(argument: str, value: Any) -> list[Any]:
     return list(value)
 
 
-def _refuse(argument: str, items: list[Any], bad: list[int], expected: str) -> None:
+def _refuse(argument: str, items: Sequence[Any], kind: type | UnionType, expected: str) -> None:
+    bad = [index for index, item in enumerate(items) if not isinstance(item, kind)]
     if bad:
         found = type(items[bad[0]]).__name__
         raise InvalidCall(f"{argument}[{bad[0]}]: expected {expected}, got {found} ({_items(len(bad))} affected)")
@@ -113,9 +114,7 @@ def _refuse(argument: str, items: list[Any], bad: list[int], expected: str) -> N
 def _check_inner(index: int, texts: list[Any] | tuple[Any, ...]) -> None:
     if not texts:
         raise InvalidCall(f"references[{index}]: expected at least one reference, got an empty list")
-    _refuse(
-        f"references[{index}]", list(texts), [i for i, text in enumerate(texts) if not isinstance(text, str)], "str"
-    )
+    _refuse(f"references[{index}]", texts, str, "str")
 
 
 def _items(count: int) -> str:
