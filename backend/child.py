@@ -24,6 +24,7 @@ from rexrank.files import write_atomically
 if TYPE_CHECKING:
     from backend.failures import Reason
     from rexrank.board.requests import Request
+    from rexrank.reports import References, Track
     from rexrank.scoring.card import ScoreCard
 
 OUTCOME, RESULT, PER_STUDY, PROGRESS = "outcome.json", "result.json", "per_study.parquet", "progress.json"
@@ -207,18 +208,19 @@ class _Run:
     def _validate(self, predictions: Path, references: Path, sha256: str) -> Any:
         from backend.failures import of_problems
         from rexrank.board.results import Texts
-        from rexrank.reports import read_predictions, read_references
+        from rexrank.errors import RefusedInput
+        from rexrank.reports import read_pair, read_references
         from rexrank.reports.studies import is_blank
-        from rexrank.reports.validation import validate
 
         track = self.request.section
-        studies = read_references(references, track=track).studies.values()
-        wanted = [study.study_id for study in studies if study.has(track)]
-        problems = validate(predictions, references, track=track)
-        if problems:
-            raise _Refusal(of_problems(problems, len(wanted), self.job.public))
-        texts = read_predictions(predictions).texts
-        return Texts(sha256, len(wanted), n_empty=sum(is_blank(texts[study_id]) for study_id in wanted))
+        try:
+            found, known = read_pair(predictions, references, track)
+        except RefusedInput as refused:
+            # Read alone, faulty references are refused again, as no fault of the submission.
+            total = len(_wanted(read_references(references, track), track))
+            raise _Refusal(of_problems(refused.problems, total, self.job.public)) from None
+        wanted = _wanted(known, track)
+        return Texts(sha256, len(wanted), n_empty=sum(is_blank(found.texts[study_id]) for study_id in wanted))
 
     def _evaluator(self, card: "ScoreCard", evaluator_hash: str) -> Any:
         from rexrank.board.results import ResultEvaluator
@@ -249,6 +251,11 @@ class _Run:
 
     def _end(self, outcome: dict[str, Any]) -> None:
         write_atomically(self.job.folder / OUTCOME, json.dumps(outcome).encode())
+
+
+def _wanted(references: "References", track: "Track") -> list[str]:
+    """Ids of the studies that need a prediction."""
+    return [study.study_id for study in references.studies.values() if study.has(track)]
 
 
 def _keep_quiet() -> None:
