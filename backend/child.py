@@ -82,13 +82,11 @@ def main(job: Job) -> None:
         run.fail(refusal.reason)
     except HubError as error:
         # Only the references are fetched outside of a _Refusal, and their absence is no fault of the submission.
-        run.fail(Reason("hub_unavailable", f"the benchmark cannot be read: {error}"[:500], run.stage))
+        run.fail(Reason("hub_unavailable", f"the benchmark cannot be read: {error}"[: requests.MESSAGE_LENGTH]))
     except UnknownProtocol:
-        run.fail(
-            Reason("metric_unavailable", f"this worker does not know the protocol {run.request.protocol}", run.stage)
-        )
+        run.fail(Reason("metric_unavailable", f"this worker does not know the protocol {run.request.protocol}"))
     except MemoryError:
-        run.fail(Reason("out_of_memory", "scoring took more memory than this worker has", run.stage))
+        run.fail(Reason("out_of_memory", "scoring took more memory than this worker has"))
     except Exception as error:
         run.fail_internally(trace(error))
 
@@ -154,7 +152,7 @@ class _Run:
         self._end({"ok": True})
 
     def fail(self, reason: "Reason", places: list[str] | None = None) -> None:
-        """Leave the reason behind."""
+        """Leave the reason behind; its stage is the present one unless it names another."""
         self._end(
             {
                 "ok": False,
@@ -169,12 +167,13 @@ class _Run:
 
     def fail_internally(self, places: list[str]) -> None:
         """Leave a reference behind by which the worker's log can be searched."""
+        from backend.failures import Reason
         from rexrank.board.requests import new_id
 
-        self.fail(self._reason("internal", f"internal error in stage {self.stage} (E-{new_id()})"), places)
+        self.fail(Reason("internal", f"internal error in stage {self.stage} (E-{new_id()})"), places)
 
     def _fetch_predictions(self) -> tuple[Path, str]:
-        from backend.failures import of_hub
+        from backend.failures import Reason, of_hub
         from rexrank.hub import HubError, patiently
         from rexrank.reports import Limits
 
@@ -190,7 +189,7 @@ class _Run:
             raise _Refusal(of_hub(error, "fetch")) from None
         if request.file_sha256 not in (None, sha256):
             message = f"{request.path_in_repo} is not the file that was submitted; submit it again"
-            raise _Refusal(self._reason("file_missing", message))
+            raise _Refusal(Reason("file_missing", message))
         return path, sha256
 
     def _fetch_references(self) -> Path:
@@ -234,11 +233,6 @@ class _Run:
             packages=packages,
             device=card.device,
         )
-
-    def _reason(self, code: str, message: str) -> "Reason":
-        from backend.failures import Reason
-
-        return Reason(code, message, self.stage)
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         """Note how far it is, at most once a second."""
