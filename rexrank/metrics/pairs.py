@@ -9,11 +9,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from rexrank.metrics.outcome import Flags
 from rexrank.metrics.tokenizers import Tokenizer
 from rexrank.reports.studies import is_blank
 
 Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _DROPPED = -1
 

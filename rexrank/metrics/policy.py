@@ -8,7 +8,7 @@ reason and a count.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from rexrank.terms import Convention
 
 Treatment = Literal["undefined", "worst", "error"]
 OPTIONS = ("on_empty_reference", "on_empty_prediction")
-_TREATMENTS = ("undefined", "worst", "error")
+_TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 _CORRECTED_DEFAULTS: dict[str, Treatment] = {"on_empty_reference": "undefined", "on_empty_prediction": "worst"}
 
 

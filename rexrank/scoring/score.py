@@ -135,7 +135,7 @@ class _Results:
             self.unavailable[key] = f"{key} is undefined for all {len(scores.values):,} studies"
         self.scores[key] = scores
         if ends is not None:
-            self.intervals[key] = (float(ends[0]), float(ends[1]))
+            self.intervals[key] = ends
 
 
 def _interval(scores: KeyScores) -> tuple[float, float] | None:
