@@ -6,9 +6,9 @@ from difflib import get_close_matches
 
 from rexrank import __version__
 from rexrank.errors import shown
-from rexrank.metrics import InvalidCall, metrics, score_keys
+from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys
 from rexrank.metrics.inputs import check_names
-from rexrank.protocols import Protocol
+from rexrank.protocols import Protocol, available, load
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,6 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
     Raises:
         InvalidCall: A name that is neither, with close ones offered; or no name at all.
     """
-    families = metrics()
     if asked is None:
         wanted = list(protocol.metrics)
     else:
@@ -50,11 +49,10 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
     groups: dict[str, list[str]] = {}
     unavailable = {}
     for key in dict.fromkeys(wanted):
-        owner = next((name for name, metric in families.items() if key in {one.key for one in metric.keys}), None)
-        if owner is None:
-            unavailable[key] = f"{key} is not computed by rexrank {__version__}"
+        if key in score_keys():
+            groups.setdefault(metric_of(key).name, []).append(key)
         else:
-            groups.setdefault(owner, []).append(key)
+            unavailable[key] = f"{key} is not computed by rexrank {__version__}"
     return Plan(groups, unavailable)
 
 
@@ -72,8 +70,6 @@ def _keys_of(name: str) -> list[str]:
 
 
 def _unbuilt() -> list[str]:
-    """Score keys that the newest protocols name and no module computes."""
-    from rexrank.protocols import available, load
-
+    """Score keys that any version of a protocol names and no module computes."""
     named = dict.fromkeys(key for protocol in available() for key in load(protocol).metrics)
     return [key for key in named if key not in score_keys()]
