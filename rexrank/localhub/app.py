@@ -107,9 +107,7 @@ def create_app(
         hub.close()
 
     middleware = [Middleware(FaultMiddleware, hook=fault)] if fault is not None else []
-    app = Starlette(routes=[Mount("/", app=Gateway(hub, hosts))], middleware=middleware, lifespan=lifespan)
-    app.state.hub = hub
-    return app
+    return Starlette(routes=[Mount("/", app=Gateway(hub, hosts))], middleware=middleware, lifespan=lifespan)
 
 
 class Gateway:

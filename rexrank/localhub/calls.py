@@ -130,9 +130,9 @@ def parse_json(text: bytes) -> Any:
     return parsed
 
 
-def answer(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def answer(body: object, headers: Mapping[str, str] | None = None) -> Response:
     """A JSON answer."""
-    return JSONResponse(body, status, headers=dict(headers or {}))
+    return JSONResponse(body, headers=dict(headers or {}))
 
 
 def error_answer(fault: HubFault) -> Response:

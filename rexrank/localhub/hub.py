@@ -36,7 +36,6 @@ class LocalHub:
     def __init__(
         self, root: Path, public_url: str | None = None, clock: Now | None = None, limits: Limits | None = None
     ) -> None:
-        self.root = root
         self.public_url = public_url.rstrip("/") if public_url else None
         self.clock = clock or utc_now
         self.limits = limits or Limits()

@@ -35,8 +35,8 @@ class Repo:
 
     @property
     def full_name(self) -> str:
-        """``namespace/name``, or the bare name of an old model."""
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+        """``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
 
     @property
     def address(self) -> str:
