@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import TextIO
 
 FOLLOW_PARENT = "REXRANK_FOLLOW_PARENT"
+_POLL_SECONDS = 1.0
 
 
-def follow_parent(poll_seconds: float = 1.0) -> None:
+def follow_parent() -> None:
     """End this process (SIGTERM) soon after its parent is gone, where ``REXRANK_FOLLOW_PARENT`` is set.
 
     Whoever starts a process that must not be left behind sets that variable to its own process id; a
     kill -9 of the parent, which no handler sees, then takes the child along.
-
-    Args:
-        poll_seconds: How often to look.
     """
     expected = os.environ.get(FOLLOW_PARENT)
     if not expected:
         return
-    watcher = threading.Thread(target=_watch, args=(int(expected), poll_seconds), name="follow-parent", daemon=True)
+    watcher = threading.Thread(target=_watch, args=(int(expected),), name="follow-parent", daemon=True)
     watcher.start()
 
 
@@ -44,8 +42,8 @@ def hold_lock(path: Path) -> TextIO | None:
     return handle
 
 
-def _watch(parent: int, poll_seconds: float) -> None:
+def _watch(parent: int) -> None:
     pause = threading.Event()
     while os.getppid() == parent:
-        pause.wait(poll_seconds)
+        pause.wait(_POLL_SECONDS)
     os.kill(os.getpid(), signal.SIGTERM)
