@@ -135,18 +135,18 @@ class Hub:
                 return str(branch.target_commit)
         raise HubError("revision_not_found", f"{repo_id}: it has no branch main")
 
-    def resolve(self, repo_id: str, revision: str | None = None, repo_type: str = "dataset") -> str:
-        """Turn a branch, tag or abbreviated commit into the 40-hex commit id."""
+    def resolve(self, repo_id: str, revision: str | None = None) -> str:
+        """Turn a branch, tag or abbreviated commit of a dataset repo into the 40-hex commit id."""
         if revision is None or revision == "main":
-            return self.head(repo_id, repo_type)
+            return self.head(repo_id)
         with translated(f"{repo_id} at {revision}"):
-            info = self.api.repo_info(repo_id, revision=revision, repo_type=repo_type)
+            info = self.api.repo_info(repo_id, revision=revision, repo_type="dataset")
         return str(info.sha)
 
-    def is_private(self, repo_id: str, repo_type: str = "dataset") -> bool:
-        """Whether only its owner's people see the repo."""
+    def is_private(self, repo_id: str) -> bool:
+        """Whether only its owner's people see the dataset repo."""
         with translated(repo_id):
-            return bool(self.api.repo_info(repo_id, repo_type=repo_type).private)
+            return bool(self.api.repo_info(repo_id, repo_type="dataset").private)
 
     def list_files(
         self, repo_id: str, commit: str, folder: str = "", repo_type: str = "dataset"
@@ -268,20 +268,14 @@ class Hub:
             )
         return str(done.oid)
 
-    def ensure_repo(self, repo_id: str, repo_type: str = "dataset", private: bool = False) -> bool:
-        """Create a repo unless it exists.
-
-        Returns:
-            Whether it was created now.
-        """
+    def ensure_repo(self, repo_id: str, private: bool = False) -> None:
+        """Create a dataset repo unless it exists."""
         try:
             with translated(repo_id):
-                self.api.create_repo(repo_id, repo_type=repo_type, private=private)
+                self.api.create_repo(repo_id, repo_type="dataset", private=private)
         except HubError as error:
             if error.code != "conflict":
                 raise
-            return False
-        return True
 
     def datasets_of(self, owner: str) -> list[str]:
         """Names ``owner/name`` of the dataset repos that this token sees, in order."""
