@@ -55,7 +55,8 @@ class Publisher:
                 contents[results.per_study_path(result.result_id)] = outcome.per_study
 
         def missing(head: str) -> Mapping[str, bytes | None]:
-            held = {**self._held(head, results.FOLDER), **self._held(head, "per_study/")}
+            view = self._hub.view(self._repo, contents, head)
+            held = view.files.keys() | view.oversize.keys()
             return {path: content for path, content in contents.items() if path not in held}
 
         revision = converge(self._hub, self._repo, missing, f"{len(found)} results", clock=self._clock)
@@ -101,9 +102,6 @@ class Publisher:
             raise RexrankError(f"the tables cannot be built from the results ({type(error).__name__})") from error
         present = self._hub.view(self._repo, wanted, head, TABLE_BYTES).files
         return {path: content for path, content in wanted.items() if present.get(path) != content}
-
-    def _held(self, commit: str, folder: str) -> Mapping[str, object]:
-        return self._hub.list_files(self._repo, commit, folder)
 
 
 def _place(result: Result, revision: str) -> ResultPlace:
