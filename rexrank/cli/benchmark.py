@@ -54,11 +54,11 @@ def _build(benchmark: "Benchmark", folder: Path) -> None:
 
 def _push(benchmark: "Benchmark", repo: str | None, confirm_licence: bool) -> None:
     from rexrank.benchmarks import push
-    from rexrank.environment import namespace
+    from rexrank.board import host
     from rexrank.hub import connect
 
     hub = connect()
-    repo_id = repo or f"{namespace()}/{benchmark.name}"
+    repo_id = repo or host.repo(benchmark.name)
     commit = push(hub, benchmark, repo_id, confirm_licence)
     print(f"{benchmark.name}: {_tracks(benchmark.tracks)} at {hub.endpoint}/datasets/{repo_id}, commit {commit}")
 

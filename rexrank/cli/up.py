@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from rexrank.hub import Hub
 
 LOCAL_USER, WORKER_USER = "local", "worker"
-BENCHMARK = "iu-xray"
 PARTS = {
     "uvicorn": "backend",
     "starlette": "backend",
@@ -123,7 +122,7 @@ class _Machine:
         self._publish(worker)
         self._launch_backend(worker)
         _say("starting the board …")
-        board = self._launch_board(local, worker)
+        board = self._launch_board(local)
         board.wait_for(self.board_url, START_SECONDS)
         print(f"\nrexrank is running: {self.board_url}\n", flush=True)
         _say("Ctrl-C stops everything; another shell can `rexrank submit` as the user «local» now.")
@@ -160,19 +159,17 @@ class _Machine:
         """The user's token of an earlier start, or a fresh one where that no longer works."""
         from rexrank.localhub import accounts
 
-        kept = self.home / f"{user}.json"
+        path = self.home / f"{user}.json"
+        account = None
         with contextlib.suppress(OSError, ValueError, KeyError, RexrankError):
-            token = json.loads(kept.read_text(encoding="utf-8"))["token"]
-            if self._hub(_Account(user, token)).whoami().name == user:
-                self._keep(kept, user, token)
-                return _Account(user, token)
-        token = accounts.create_token(self.home / "hub", user, role="write", label="rexrank up")
-        self._keep(kept, user, token)
-        return _Account(user, token)
-
-    def _keep(self, path: Path, user: str, token: str) -> None:
-        kept = {"endpoint": self.hub_url, "namespace": environment.namespace(), "user": user, "token": token}
+            known = _Account(user, json.loads(path.read_text(encoding="utf-8"))["token"])
+            if self._hub(known).whoami().name == user:
+                account = known
+        if account is None:
+            account = _Account(user, accounts.create_token(self.home / "hub", user, role="write", label="rexrank up"))
+        kept = {"endpoint": self.hub_url, "namespace": environment.namespace(), "user": user, "token": account.token}
         write_atomically(path, json.dumps(kept).encode(), mode=0o600)
+        return account
 
     def _point_libraries_at_the_hub(self) -> None:
         """Set what the libraries read at their import and at the first request, so before either."""
@@ -188,10 +185,11 @@ class _Machine:
 
     def _publish(self, worker: _Account) -> None:
         from rexrank.benchmarks import iu_xray, push
+        from rexrank.board import host
         from rexrank.modules.publish import publish
 
         hub = self._hub(worker)
-        push(hub, iu_xray.load(), f"{environment.namespace()}/{BENCHMARK}")
+        push(hub, iu_xray.load(), host.repo(iu_xray.NAME))
         publish(hub, environment.namespace())
 
     def _launch_backend(self, worker: _Account) -> None:
@@ -208,7 +206,7 @@ class _Machine:
             },
         )
 
-    def _launch_board(self, local: _Account, worker: _Account) -> Child:
+    def _launch_board(self, local: _Account) -> Child:
         return self._launch(
             "board",
             "board",
@@ -216,7 +214,6 @@ class _Machine:
             {
                 "HF_TOKEN": local.token,
                 "REXRANK_HOME": str(self.home),
-                "REXRANK_BOARD_PORT": str(environment.board_port()),
                 "REXRANK_LOCAL_USER": local.user,
                 "REXRANK_LOCAL_TOKEN": local.token,
                 "REXRANK_TICK_SECONDS": os.environ.get("REXRANK_TICK_SECONDS", "2"),
@@ -241,6 +238,7 @@ class _Machine:
 
     def _submit_floors(self, hub: "Hub") -> list[str]:
         from rexrank.benchmarks import floors, iu_xray, push_floor
+        from rexrank.board import host
         from rexrank.board.submission import submit
 
         self._wait_for_the_offer(hub)
@@ -248,13 +246,13 @@ class _Machine:
         waiting = []
         for floor in floors.build(benchmark, iu_xray.training()):
             self.require_alive()
-            repo_id = f"{environment.namespace()}/{floor.slug}"
+            repo_id = host.repo(floor.slug)
             push_floor(hub, floor, benchmark, repo_id)
             try:
                 request = submit(
                     hub,
                     repo_id,
-                    BENCHMARK,
+                    benchmark.name,
                     track="findings",
                     model_name=floor.name,
                     description=floor.description,
@@ -269,16 +267,17 @@ class _Machine:
 
     def _wait_for_the_offer(self, hub: "Hub") -> None:
         """Wait until the backend has said on the Hub that it scores the benchmark."""
+        from rexrank.benchmarks import iu_xray
         from rexrank.board import host
 
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             self.require_alive()
             with contextlib.suppress(RexrankError):
-                if BENCHMARK in host.load(hub).benchmarks:
+                if iu_xray.NAME in host.load(hub).benchmarks:
                     return
             time.sleep(0.5)
-        raise RexrankError(f"the backend did not offer {BENCHMARK} within {START_SECONDS:.0f} seconds; see its log.")
+        raise RexrankError(f"the backend did not offer {iu_xray.NAME} within {START_SECONDS:.0f} seconds; see its log.")
 
 
 def _take_options(arguments: argparse.Namespace) -> None:
