@@ -15,13 +15,14 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from rexrank.cli import DONE
 from rexrank.terms import TRACKS
 
 if TYPE_CHECKING:
     from rexrank.board.requests import Request
     from rexrank.hub import Hub
 
-DONE, FAILED = 0, 1
+FAILED = 1
 # Small files on a Hub nearby are done in seconds; a long run on the public Hub must not use up its request limits.
 FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE = 1.0, 1.2, 10.0
 
