@@ -117,7 +117,7 @@ class Queue:
         Raises:
             HubError: The Hub cannot be read.
         """
-        path = f"{requests.FOLDER}{request_id}.json"
+        path = requests.path_of(request_id)
         content = self._hub.view(self._repo, [path]).files.get(path)
         try:
             claim = requests.read(content, path).claim if content is not None else None

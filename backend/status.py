@@ -70,7 +70,7 @@ def read(hub: Hub, namespace: str | None = None) -> Status:
     queue, signs = hosts.repo("requests", namespace), hosts.repo("status", namespace)
     view = hub.view(queue, [requests.FOLDER])
     quarantined = hub.list_files(queue, view.commit, requests.QUARANTINE)
-    workers = hub.view(signs, ["workers/"]).files
+    workers = hub.view(signs, [requests.WORKERS]).files
     found = []
     for path, content in sorted(view.files.items()):
         try:

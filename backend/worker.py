@@ -31,7 +31,6 @@ from rexrank.processes import hold_lock
 
 GIT_SECONDS = 5.0
 STOP_DEADLINE = 10.0
-WORKERS = "workers/"
 LEAST_FREE_BYTES = 32 * 2**20
 
 _log = logging.getLogger(__name__)
@@ -246,7 +245,7 @@ class Worker:
 
     def _beat(self, now: datetime) -> None:
         """Leave a sign of life, and find out whether another machine uses this worker's name (rules Q18, Q21)."""
-        path = f"{WORKERS}{self.config.worker}.json"
+        path = f"{requests.WORKERS}{self.config.worker}.json"
         repo = hosts.repo("status", self.config.namespace)
 
         def wanted(head: str) -> dict[str, bytes | None]:

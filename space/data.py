@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from rexrank.board.host import PATH as HOST
 from rexrank.board.host import Host
 from rexrank.board.host import parse as parse_host
-from rexrank.board.requests import FOLDER, QUARANTINE, Request, RequestError
+from rexrank.board.requests import FOLDER, QUARANTINE, WORKERS, Request, RequestError
 from rexrank.board.requests import document as sign_of_life
 from rexrank.board.requests import read as read_request
 from rexrank.board.tables import LEADERBOARD_PATH, SCORES_PATH
@@ -117,7 +117,7 @@ class Repos:
         requests = self._hub.view(self._id("requests"), [FOLDER], heads["requests"])
         quarantine = self._hub.list_files(self._id("requests"), heads["requests"], QUARANTINE)
         results = self._hub.view(self._id("results"), [HOST], heads["results"])
-        status = self._hub.view(self._id("status"), ["workers/"], heads["status"])
+        status = self._hub.view(self._id("status"), [WORKERS], heads["status"])
         documents = {
             f"{name}/{path}": content
             for name, view in (("requests", requests), ("results", results), ("status", status))
@@ -184,7 +184,7 @@ def _host(content: bytes | None) -> Host | None:
 def _workers(documents: Mapping[str, bytes]) -> tuple[Document, ...]:
     found = []
     for path in sorted(documents):
-        if not path.startswith("status/workers/"):
+        if not path.startswith(f"status/{WORKERS}"):
             continue
         found.append(sign_of_life(documents[path]))
     return tuple(heartbeat for heartbeat in found if heartbeat)

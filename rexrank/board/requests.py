@@ -27,6 +27,8 @@ from rexrank.terms import Track
 SCHEMA_VERSION = 1
 FOLDER = "requests/"
 QUARANTINE = "quarantine/"
+# Each worker's sign of life, in the status repo.
+WORKERS = "workers/"
 ULID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 MESSAGE_LENGTH, LICENSE_LENGTH, DESCRIPTION_LENGTH = 500, 64, 500
 MOST_ATTEMPTS = 10
@@ -239,7 +241,7 @@ class Request(_Model):
     @property
     def path(self) -> str:
         """Where the requests repo keeps it."""
-        return f"{FOLDER}{self.id}.json"
+        return path_of(self.id)
 
     @property
     def protocol(self) -> str:
@@ -254,6 +256,11 @@ class Request(_Model):
         """A copy with other values, checked like a file that is read."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return Request(**{**(self.model_extra or {}), **values, **changes})
+
+
+def path_of(request_id: str) -> str:
+    """Path of a request in the requests repo."""
+    return f"{FOLDER}{request_id}.json"
 
 
 def read(content: bytes, path: str | None = None) -> Request:

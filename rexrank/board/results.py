@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 FOLDER = "results/"
+PER_STUDY_FOLDER = "per_study/"
 SHOWN_HASH_DIGITS = 12
 HIDDEN_DECIMALS = 3
 
@@ -182,7 +183,7 @@ def result_id(request_id: str, evaluator_hash: str) -> str:
 
 def per_study_path(identifier: str) -> str:
     """Path of a result's per-study scores in the results repo."""
-    return f"per_study/{identifier}.parquet"
+    return f"{PER_STUDY_FOLDER}{identifier}.parquet"
 
 
 def evaluator_hash(library_version: str, rules: Rules, settings: Mapping[str, Any]) -> str:

@@ -159,7 +159,7 @@ def current(hub: Hub, request_id: str, namespace: str | None = None) -> Request:
     Raises:
         RexrankError: There is no such request, or the Hub cannot be reached.
     """
-    path = f"{requests.FOLDER}{request_id}.json"
+    path = requests.path_of(request_id)
     repo = hosts.repo("requests", namespace)
     files = patiently(lambda: hub.view(repo, [path]).files, repo)
     if path not in files:

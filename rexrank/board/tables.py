@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rexrank.board import ranking
-from rexrank.board.results import Result
+from rexrank.board.results import PER_STUDY_FOLDER, Result
 from rexrank.errors import RexrankError
 from rexrank.metrics import registry
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 LEADERBOARD_PATH, SCORES_PATH = "data/leaderboard.parquet", "data/scores.parquet"
 # load_dataset fails on a config without any file, so a table of no rows stands there from the start.
-NO_STUDIES_PATH = "per_study/none.parquet"
+NO_STUDIES_PATH = f"{PER_STUDY_FOLDER}none.parquet"
 
 _MOMENT = pa.timestamp("us", tz="UTC")
 _STRINGS = pa.list_(pa.string())
