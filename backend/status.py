@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from rexrank.board import host as hosts
 from rexrank.board import requests
-from rexrank.board.requests import Request, RequestError
+from rexrank.board.requests import Request
 from rexrank.hub import Clock, Hub
 
 FAILURES_SHOWN = 10
@@ -71,14 +71,9 @@ def read(hub: Hub, namespace: str | None = None) -> Status:
     view = hub.view(queue, [requests.FOLDER])
     quarantined = hub.list_files(queue, view.commit, requests.QUARANTINE)
     workers = hub.view(signs, [requests.WORKERS]).files
-    found = []
-    for path, content in sorted(view.files.items()):
-        try:
-            found.append(requests.read(content, path))
-        except RequestError:
-            continue  # Counted as quarantined.
+    found = tuple(requests.readable(view.files))
     seen = [requests.document(content) for _, content in sorted(workers.items())]
-    return Status(Clock().now(), tuple(found), len(quarantined), tuple(worker for worker in seen if worker))
+    return Status(Clock().now(), found, len(quarantined), tuple(worker for worker in seen if worker))
 
 
 def _worker_line(worker: dict[str, Any], now: datetime) -> str:

@@ -287,6 +287,18 @@ def read(content: bytes, path: str | None = None) -> Request:
     return request
 
 
+def readable(files: Mapping[str, bytes]) -> list[Request]:
+    """The requests among the files of their repo, oldest first, without those that cannot be read."""
+    found = []
+    for path, content in sorted(files.items()):
+        if path.startswith(FOLDER):
+            try:
+                found.append(read(content, path))
+            except RequestError:
+                continue  # The backend puts it into quarantine; it must not stop the others.
+    return found
+
+
 def document(content: bytes) -> dict[str, Any]:
     """Read a small JSON object of any form, such as a worker's sign of life; empty where it is none."""
     try:

@@ -19,7 +19,7 @@ from rexrank.board import host as hosts
 from rexrank.board import names, requests
 from rexrank.board.host import Host, HostBenchmark
 from rexrank.board.layout import REFERENCE_FILE
-from rexrank.board.requests import Kind, Request, RequestError, Submitter, entered
+from rexrank.board.requests import Kind, Request, Submitter, entered
 from rexrank.errors import RefusedInput, RexrankError
 from rexrank.files import json_bytes
 from rexrank.hub import Hub, HubError, Identity, View, patiently, swap
@@ -326,7 +326,7 @@ def _enqueue(queue: Hub, values: dict[str, Any], repo: str) -> Request:
     accepted: list[Request] = []
 
     def decide(view: View, op: str) -> dict[str, bytes | None]:
-        others = _readable(view)
+        others = requests.readable(view.files)
         _check_name(view, name_path, values)
         _check_duplicate(others, values)
         request = Request(
@@ -347,17 +347,6 @@ def _enqueue(queue: Hub, values: dict[str, Any], repo: str) -> Request:
             raise
         raise RexrankError(f"this token may not write to {repo}: submit on the host's board instead") from None
     return accepted[0]
-
-
-def _readable(view: View) -> list[Request]:
-    found = []
-    for path, content in view.files.items():
-        if path.startswith(requests.FOLDER):
-            try:
-                found.append(requests.read(content, path))
-            except RequestError:
-                continue  # The backend puts it into quarantine; it must not stop other submissions.
-    return found
 
 
 def _check_name(view: View, name_path: str, values: Mapping[str, Any]) -> None:
