@@ -1,11 +1,9 @@
 """Processes that load an evaluate module with caches of their own."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from waiting import last_json, surroundings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,8 +52,7 @@ print(json.dumps({"keys": module.keys, "revision": module._hash}))
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """An empty cache and a home in which nobody, not even root, can write."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "XDG_"))}
-    return kept | {
+    return surroundings("HF_", "XDG_") | {
         "HF_HOME": str(folder),
         "HOME": "/dev/null/home",
         "PYTHONPATH": str(ROOT),
@@ -67,14 +64,4 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def run(code: str, arguments: list[str], cwd: Path, settings: dict[str, str]) -> Any:
     """Run code in a new interpreter and return the JSON of its last line."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=cwd,
-        env=settings,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return last_json(code, arguments, cwd, settings, timeout=200)

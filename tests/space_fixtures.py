@@ -1,12 +1,9 @@
 """Invented results, requests and heartbeats on a real local Hub, and the board as a process beside them."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from waiting import free_port
+from waiting import free_port, surroundings, until
 
 from rexrank.board.host import Host, HostBenchmark
 from rexrank.board.names import name_key
-from rexrank.board.requests import Claim, Failure, HistoryEntry, Progress, Request, ResultPlace, Submitter
+from rexrank.board.requests import Claim, Failure, HistoryEntry, Progress, Request, ResultPlace, Submitter, iso
 from rexrank.board.tables import LEADERBOARD, LEADERBOARD_PATH, SCORES, SCORES_PATH, checked, to_parquet
+from rexrank.cli.children import answers
 from rexrank.hub import Hub
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,7 +176,7 @@ def queue_request(number: int, model: str, status: str, now: datetime = NOW, **v
 
 def heartbeat(name: str, last_tick: datetime) -> dict[str, Any]:
     """A worker's file in the status repo."""
-    text = last_tick.isoformat().replace("+00:00", "Z")
+    text = iso(last_tick)
     return {"worker": name, "instance": "i1", "host": "h", "version": "0.1.0", "last_tick_at": text, "last_ok_at": text}
 
 
@@ -224,7 +222,7 @@ def running_board(home: Path, endpoint: str, namespace: str, **variables: str) -
     port = free_port()
     home.mkdir(parents=True, exist_ok=True)
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("REXRANK_", "HF_TOKEN"))},
+        **surroundings("REXRANK_", "HF_TOKEN"),
         "HF_ENDPOINT": endpoint,
         "HF_HOME": str(home / "hf"),
         "REXRANK_HOME": str(home),
@@ -240,7 +238,7 @@ def running_board(home: Path, endpoint: str, namespace: str, **variables: str) -
         )
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait_until_it_answers(url, process, log)
+        until(lambda: answers(url), START_SECONDS, process, lambda: _not_started(log), pause=0.2)
         yield RunningBoard(url, process, log)
     finally:
         process.send_signal(signal.SIGTERM)
@@ -251,14 +249,5 @@ def running_board(home: Path, endpoint: str, namespace: str, **variables: str) -
             process.wait(STOP_SECONDS)
 
 
-def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise AssertionError(f"the board did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-4000:]}")
+def _not_started(log: Path) -> str:
+    return f"the board did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-4000:]}"

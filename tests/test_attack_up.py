@@ -1,7 +1,5 @@
 """``rexrank up`` on a home that cannot be used, behind a proxy, and stopped by impatient hands."""
 
-import contextlib
-import os
 import signal
 import stat
 import subprocess
@@ -10,31 +8,21 @@ import time
 from pathlib import Path
 
 import pytest
-from waiting import free_port, until
+from waiting import belonging_to, free_port, surroundings, until
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def start(home: Path, *options: str) -> subprocess.Popen[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REXRANK_"))}
     ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
     return subprocess.Popen(
         [sys.executable, "-m", "rexrank", "up", "--home", str(home), *options],
         cwd=ROOT,
-        env={**kept, **ports},
+        env={**surroundings("HF_", "REXRANK_"), **ports},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-
-
-def belonging_to(home: Path) -> list[int]:
-    found = []
-    for folder in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if folder.name.isdigit() and f"{home}\0".encode() in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
-    return found
 
 
 def test_a_home_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> None:

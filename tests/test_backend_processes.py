@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hosting import Hosted, host, sentences
-from waiting import until
+from waiting import surroundings, until
 
 ROOT = Path(__file__).resolve().parents[1]
 MANY = 6000
@@ -28,9 +28,8 @@ def hosted(hub_server, tmp_path: Path) -> Hosted:
 
 
 def environment(hosted: Hosted, **changes: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REXRANK_"))}
     return {
-        **kept,
+        **surroundings("HF_", "REXRANK_"),
         "HF_ENDPOINT": hosted.url,
         "HF_TOKEN": hosted.worker_token,
         "HF_HOME": str(hosted.folder / "hf"),

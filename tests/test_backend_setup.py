@@ -1,13 +1,11 @@
 """The host's repos: cards that load_dataset understands, and what host.json says."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hosting import Hosted, host, sentences
+from waiting import last_json
 
 from backend import scheduler, setup
 from rexrank.board.host import load
@@ -41,17 +39,11 @@ def loaded(hosted: Hosted, streaming: bool = False) -> dict[str, list[Any]]:
         "HF_HOME": str(hosted.folder / "hf"),
         "NO_PROXY": "127.0.0.1",
         "PATH": "/bin",
+        "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+        "HF_HUB_DISABLE_XET": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD, hosted.repo("results"), "streaming" if streaming else "whole", *SCHEMAS],
-        env={**variables, "HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, list[Any]] = json.loads(done.stdout.splitlines()[-1])
+    arguments = [hosted.repo("results"), "streaming" if streaming else "whole", *SCHEMAS]
+    found: dict[str, list[Any]] = last_json(LOAD, arguments, None, variables, timeout=120)
     return found
 
 

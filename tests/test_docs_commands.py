@@ -7,16 +7,16 @@ import shlex
 import signal
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hosting import write_predictions
-from waiting import free_port, until
+from waiting import free_port, surroundings, until
 
 from rexrank.benchmarks import iu_xray
+from rexrank.cli.children import answers
 from rexrank.localhub import accounts, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -62,7 +62,7 @@ class Desk:
         try:
             until(lambda: line in printed.read_text(), 120, process, printed.read_text, pause=0.2)
             for address in ADDRESS.findall(printed.read_text()):
-                until(lambda url=address: _answers(url), 30, process, printed.read_text)  # type: ignore[misc]
+                until(lambda url=address: answers(url), 30, process, printed.read_text)  # type: ignore[misc]
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 0, printed.read_text()
         finally:
@@ -81,7 +81,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         accounts.add_user(hub.root, "local")
         accounts.add_organisation(hub.root, "rexrank", {"local": "admin"})
         environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REXRANK_"))},
+            **surroundings("HF_", "REXRANK_"),
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HF_ENDPOINT": hub.url,
             "HF_TOKEN": accounts.create_token(hub.root, "local", role="write"),
@@ -104,14 +104,6 @@ def _add_own_submission(desk: Desk) -> None:
     desk.run(["hf", "upload", "local/my-model", "findings.csv", "--repo-type", "dataset"])
     desk.run(["rexrank", "submit", "findings.csv", "--benchmark", "iu-xray", "--track", "findings"])
     desk.run(["python", "-m", "backend", "once"])
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5):
-            return True
-    except OSError:
-        return False
 
 
 def blocks(page: str, language: str) -> list[str]:

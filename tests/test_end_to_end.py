@@ -1,7 +1,5 @@
 """The whole product as its user meets it: one command, a browser, the command line, and pulled plugs."""
 
-import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -13,7 +11,7 @@ from typing import Any
 
 import pytest
 from hosting import write_predictions
-from waiting import free_port, until
+from waiting import belonging_to, free_port, last_json, surroundings, until
 
 from rexrank.benchmarks import iu_xray
 
@@ -33,7 +31,7 @@ class Machine:
         self.home = home
         self.board_port, self.hub_port = free_port(), free_port()
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REXRANK_"))},
+            **surroundings("HF_", "REXRANK_"),
             "REXRANK_HOME": str(home),
             "REXRANK_BOARD_PORT": str(self.board_port),
             "REXRANK_HUB_PORT": str(self.hub_port),
@@ -95,14 +93,9 @@ class Machine:
         rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
         return rows
 
-    def ours(self) -> set[int]:
+    def ours(self) -> list[int]:
         """Process ids of everything that was started for this home."""
-        found = set()
-        for folder in Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                if folder.name.isdigit() and str(self.home).encode() in (folder / "environ").read_bytes():
-                    found.add(int(folder.name))
-        return found
+        return belonging_to(self.home)
 
 
 @pytest.fixture(scope="module")
@@ -205,11 +198,7 @@ def test_the_results_load_as_a_dataset(machine: Machine, tmp_path: Path) -> None
         "HF_HOME": str(tmp_path / "home"),
         "HF_HUB_DISABLE_XET": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    columns = json.loads(done.stdout.splitlines()[-1])
+    columns = last_json(script, [], tmp_path, environment, timeout=240)
     assert {"model_name", "rank", "bleu2", "bleu2_lo", "bleu2_hi"} <= set(columns["None"])
     assert {"metric", "value", "status", "signature"} <= set(columns["scores"])
     assert {"study_id", "metric", "value"} <= set(columns["per_study"])

@@ -4,15 +4,13 @@ These libraries read HF_ENDPOINT when they are imported and are slow to import,
 so each script runs many checks in one process of its own.
 """
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from huggingface_hub import HfApi
 from localhub_fixtures import HubServer
+from waiting import last_json
 
 DATASETS = """
 import io, json
@@ -85,17 +83,7 @@ def run(script: str, url: str, token: str, folder: Path) -> object:
     }
     # A proxy for everything but the Hub that does not exist: whoever leaves the machine fails.
     outside = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, **settings, **outside},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return last_json(script, [], folder, {**os.environ, **settings, **outside}, timeout=240)
 
 
 @pytest.mark.slow

@@ -1,14 +1,12 @@
 """transformers loads models from the local Hub, unmodified."""
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from huggingface_hub import HfApi
 from localhub_fixtures import HubServer
+from waiting import last_json
 
 SCRIPT = """
 import json, sys
@@ -40,15 +38,6 @@ def test_a_model_goes_up_and_comes_back(hub_server: HubServer, tmp_path: Path) -
     pytest.importorskip("transformers")
     token = hub_server.user("transformers-ana")
     settings = {"HF_ENDPOINT": hub_server.url, "HF_TOKEN": token, "HF_HOME": str(tmp_path / "home")}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env={**os.environ, **settings},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == [True, [[2, 5, 6, 7, 3]]]
+    found = last_json(SCRIPT, [], tmp_path, {**os.environ, **settings}, timeout=240)
+    assert found == [True, [[2, 5, 6, 7, 3]]]
     assert HfApi(hub_server.url, token=token).file_exists("transformers-ana/tiny", "model.safetensors")

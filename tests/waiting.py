@@ -1,9 +1,14 @@
-"""What tests do that start something beside themselves: find it a port, and wait until it has come so far."""
+"""What tests do that start something beside themselves: its surroundings, a port, and how far it has come."""
 
+import contextlib
+import json
+import os
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -12,6 +17,45 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def surroundings(*prefixes: str) -> dict[str, str]:
+    """This process's environment without the caller's own settings, whose names start with one of ``prefixes``."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
+
+
+def last_json(code: str, arguments: Sequence[str], cwd: Path | None, settings: Mapping[str, str], timeout: int) -> Any:
+    """Run code in a new interpreter, which must end well, and return the JSON of the last line that it prints.
+
+    Args:
+        code: Python.
+        arguments: What it finds in ``sys.argv``.
+        cwd: Its working folder; None for the present one.
+        settings: Its whole environment.
+        timeout: Seconds after which the test fails.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=cwd,
+        env=settings,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def belonging_to(folder: Path) -> list[int]:
+    """Process ids of everything in whose environment the folder stands."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        # A process may end while it is looked at.
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and str(folder).encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+    return found
 
 
 def until(
