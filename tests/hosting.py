@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from localhub_fixtures import HubServer
 
 from backend.config import Config
 from backend.worker import Worker
@@ -21,8 +22,8 @@ from rexrank.board import requests, results
 from rexrank.board.requests import Request
 from rexrank.board.results import Result
 from rexrank.board.submission import current, submit
+from rexrank.board.tables import LEADERBOARD_PATH
 from rexrank.hub import Clock, Hub, connect
-from rexrank.localhub import accounts
 
 WORDS = (
     "heart",
@@ -153,7 +154,7 @@ class Hosted:
         return [results.read(content) for _, content in sorted(files.items())]
 
     def leaderboard(self) -> list[dict[str, Any]]:
-        content = self.hub.view(self.repo("results"), ["data/leaderboard.parquet"]).files["data/leaderboard.parquet"]
+        content = self.hub.view(self.repo("results"), [LEADERBOARD_PATH]).files[LEADERBOARD_PATH]
         rows: list[dict[str, Any]] = pq.read_table(io.BytesIO(content)).to_pylist()
         return rows
 
@@ -184,11 +185,10 @@ def host(url: str, root: Path, folder: Path) -> Hosted:
     """A fresh namespace with a worker and a submitter of its own on a running Hub."""
     number = next(_counter)
     namespace, worker, user = f"host-{number}", f"worker-{number}", f"acme-{number}"
-    for name in (worker, user):
-        accounts.add_user(root, name, exist_ok=True)
-    accounts.add_organisation(root, namespace, {worker: "admin", user: "write"}, exist_ok=True)
-    tokens = [accounts.create_token(root, name, "write") for name in (worker, user)]
-    return Hosted(url, root, folder, namespace, tokens[0], tokens[1], user)
+    server = HubServer(url, root)
+    worker_token, user_token = server.user(worker), server.user(user)
+    server.organisation(namespace, {worker: "admin", user: "write"})
+    return Hosted(url, root, folder, namespace, worker_token, user_token, user)
 
 
 def together(n: int, action: Callable[[int], Any]) -> list[Any]:
