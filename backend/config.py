@@ -88,14 +88,14 @@ def from_environment() -> Config:
         worker=worker,
         folder=environment.home() / "backend" / worker,
         tick=environment.tick_seconds(),
-        lease=timedelta(seconds=positive_number("REXRANK_LEASE_SECONDS", 1800.0)),
-        claim_batch=int(positive_number("REXRANK_CLAIM_BATCH", min(8, os.cpu_count() or 1), least=1)),
-        time_limit=positive_number("REXRANK_TIME_LIMIT_SECONDS", 6 * 3600.0),
+        lease=timedelta(seconds=positive_number("REXRANK_LEASE_SECONDS", Config.lease.total_seconds())),
+        claim_batch=int(positive_number("REXRANK_CLAIM_BATCH", min(Config.claim_batch, os.cpu_count() or 1), least=1)),
+        time_limit=positive_number("REXRANK_TIME_LIMIT_SECONDS", Config.time_limit),
         memory_bytes=int(memory) * 2**20,
-        retry=timedelta(seconds=positive_number("REXRANK_RETRY_SECONDS", 60.0)),
+        retry=timedelta(seconds=positive_number("REXRANK_RETRY_SECONDS", Config.retry.total_seconds())),
         metrics=_words("REXRANK_METRICS") or None,
-        protocols=_words("REXRANK_PROTOCOLS") or ("rexrank", "plain"),
-        heartbeat=positive_number("REXRANK_HEARTBEAT_SECONDS", 300.0),
+        protocols=_words("REXRANK_PROTOCOLS") or Config.protocols,
+        heartbeat=positive_number("REXRANK_HEARTBEAT_SECONDS", Config.heartbeat),
     )
 
 
