@@ -1,7 +1,7 @@
 """The host's repos and what ``host.json`` says: made at the start, brought up to date at every tick."""
 
 import logging
-from functools import cache
+from functools import cache, lru_cache
 
 import yaml
 
@@ -17,6 +17,7 @@ from rexrank.hub import Clock, Hub, HubError, converge, patiently
 
 OWN_REPOS = ("requests", "results", "status")
 CARD = "README.md"
+KNOWN_COMMITS = 1000
 
 _log = logging.getLogger(__name__)
 
@@ -163,14 +164,14 @@ def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchma
     head = hub.head(repo)
     if before is not None and before.revision == head:
         return before
-    view = hub.view(repo, [DESCRIPTION_FILE], head)
-    if DESCRIPTION_FILE not in view.files:
+    description = _description(hub, repo, head)
+    if description is None:
         return None
     if REFERENCE_FILE not in hub.list_files(repo, head, "data/"):
         _warn_once(f"{repo} is not offered: it has no {REFERENCE_FILE} at {head[:12]}")
         return None
     try:
-        described = yaml.safe_load(view.files[DESCRIPTION_FILE])
+        described = yaml.safe_load(description)
         return HostBenchmark(
             tracks=described["tracks"],
             split=described.get("split", "test"),
@@ -186,6 +187,12 @@ def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchma
         kind = type(error).__name__
         _warn_once(f"{repo} is not offered: its {DESCRIPTION_FILE} at {head[:12]} cannot be read ({kind})")
         return None
+
+
+@lru_cache(maxsize=KNOWN_COMMITS)
+def _description(hub: Hub, repo: str, head: str) -> bytes | None:
+    """What a repo says of itself as a benchmark at a commit; kept, because every tick comes by every repo."""
+    return hub.view(repo, [DESCRIPTION_FILE], head).files.get(DESCRIPTION_FILE)
 
 
 @cache

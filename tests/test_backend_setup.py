@@ -10,6 +10,7 @@ from waiting import last_json
 from backend import scheduler, setup
 from rexrank.board.host import load
 from rexrank.board.tables import LEADERBOARD, PER_STUDY, SCORES
+from rexrank.localhub import running
 from rexrank.protocols import load as load_protocol
 
 SCHEMAS = {"leaderboard": LEADERBOARD, "scores": SCORES, "per_study": PER_STUDY}
@@ -106,6 +107,24 @@ def test_only_changed_data_moves_the_revision_of_a_benchmark(hosted: Hosted) -> 
     assert setup.refresh_host(hosted.hub, hosted.config()).benchmarks["toy"].revision == first
     second = hosted.benchmark("toy", sentences(7))
     assert setup.refresh_host(hosted.hub, hosted.config()).benchmarks["toy"].revision == second
+
+
+def test_a_repo_that_is_no_benchmark_is_looked_into_once(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def note(_method: str, path: str) -> None:
+        asked.append(path)
+
+    with running(tmp_path / "hub", fault=note) as server:
+        hosted = host(server.url, server.root, tmp_path)
+        hub = hosted.hub
+        hub.ensure_repo(hosted.repo("notes"))
+        assert list(setup.ensure_repos(hub, hosted.config()).benchmarks) == []
+        asked.clear()
+        assert list(setup.refresh_host(hub, hosted.config()).benchmarks) == []
+        assert [path for path in asked if "/notes/" in path] == [f"/api/datasets/{hosted.repo('notes')}/refs"]
+        hosted.benchmark("notes", sentences(6))
+        assert list(setup.refresh_host(hub, hosted.config()).benchmarks) == ["notes"]
 
 
 def test_a_benchmark_that_cannot_be_read_is_left_out(hosted: Hosted) -> None:
