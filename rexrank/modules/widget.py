@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexrank.environment import prepare_libraries
 from rexrank.metrics.inputs import InvalidCall
+from rexrank.modules.inputs import Checked
 from rexrank.terms import CONVENTIONS
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def build(module: Path) -> "gradio.Interface":
     metric = evaluate.load(str(module))
     keys = list(metric.keys)
     return gr.Interface(
-        fn=_scorer(str(module)),
+        fn=_scorer(type(metric)),
         inputs=[
             gr.Dataframe(
                 value=EXAMPLE,
@@ -71,8 +72,7 @@ def launch(page: "gradio.Interface", **settings: Any) -> Any:
     return page.launch(**{"run_history": False, "show_error": False, "footer_links": ["api"], **settings})
 
 
-def _scorer(module: str) -> Callable[[Sequence[Sequence[Any]], str, Sequence[str]], dict[str, Any]]:
-    import evaluate
+def _scorer(module: type[Checked]) -> Callable[[Sequence[Sequence[Any]], str, Sequence[str]], dict[str, Any]]:
     import gradio as gr
 
     def score(reports: Sequence[Sequence[Any]], convention: str, keys: Sequence[str]) -> dict[str, Any]:
@@ -82,9 +82,9 @@ def _scorer(module: str) -> Callable[[Sequence[Sequence[Any]], str, Sequence[str
                 f"at most {MAX_REPORTS} reports here; use the module in Python for more", print_exception=False
             )
         # A module keeps rows between calls, so every visitor gets an instance of their own.
-        metric = evaluate.load(module)
+        metric = module()
         try:
-            result: dict[str, Any] = metric.compute(
+            return metric.compute(
                 predictions=[row[0] for row in rows],
                 references=[row[1] for row in rows],
                 convention=convention,
@@ -92,6 +92,5 @@ def _scorer(module: str) -> Callable[[Sequence[Sequence[Any]], str, Sequence[str
             )
         except InvalidCall as refused:
             raise gr.Error(str(refused), print_exception=False) from None
-        return result
 
     return score
