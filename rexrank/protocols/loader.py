@@ -2,10 +2,10 @@
 
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 from rexrank.errors import shown
 from rexrank.protocols.protocol import Column, Protocol, TextPreparation, UnknownProtocol
@@ -38,7 +38,7 @@ class _File(BaseModel):
     source: str
     convention: Convention
     tracks: list[Track]
-    text_preparation: Annotated[dict[str, Any], BeforeValidator(dict)]
+    text_preparation: dict[str, Any]
     columns: dict[str, _ColumnText]
     versions: dict[str, _Version]
 
