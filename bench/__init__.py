@@ -1,1 +1,1 @@
-"""Timings against the original packages. Needs the extra `dev`; never run by the tests."""
+"""Timings against the original packages. Needs the extra `dev`; the tests run it on a few reports and judge no time."""
