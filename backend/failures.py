@@ -19,8 +19,8 @@ QUOTED_ID = re.compile(r"[\w./:+@-]{1,64}")
 NEAR_MISS = re.compile(r"which differs only in ([a-z ]+)$")
 KINDS: Mapping[str, str] = {
     "missing_ids": "{n} of {total} studies missing",
-    "extra_ids": "{n} not in the track",
-    "duplicate_key": "{n} given twice",
+    "extra_ids": "{studies} not in the track",
+    "duplicate_key": "{studies} given twice",
 }
 RETRYABLE = frozenset({"hub_unavailable", "rate_limited", "out_of_memory", "timeout", "worker_lost", "internal"})
 
@@ -89,7 +89,7 @@ def _part(code: str, field: str | None, problems: Sequence[Problem], total: int,
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         place = f'study "{_shown(named[0])}": ' if named and public_ids else ""
         return f"{code}: {place}{problems[0].message}"[: budget - len(more)] + more
-    text = KINDS[code].format(n=_studies(len(named)) if code != "missing_ids" else len(named), total=total)
+    text = KINDS[code].format(n=len(named), studies=_studies(len(named)), total=total)
     if not public_ids and code == "missing_ids":
         return text[:budget]
     return _with_ids(text, [_shown(problem, hint=public_ids) for problem in named], budget)
