@@ -106,7 +106,7 @@ class Queue:
         change = swap(
             self._hub, self._repo, paths, decide, f"Tick of {self._config.worker}", deadline=deadline, clock=self._clock
         )
-        turn = turns[0] if turns else Turn()
+        turn = turns[0]
         if change is not None:
             turn.claimed = _claimed(change.files, change.op)
         return turn

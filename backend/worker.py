@@ -166,14 +166,16 @@ class Worker:
         published = self._publisher.publish(self._still_held(done))
         self._tables_due = self._tables_due or bool(published)
         self._rebuild_tables()
-        endings = [self._ending(outcome, published) for outcome in self._outcomes.values()]
+        endings = [
+            ending for outcome in self._outcomes.values() if (ending := self._ending(outcome, published)) is not None
+        ]
         held = {
             request_id: Held(scorer.claim_id, scorer.progress()) for request_id, scorer in self._crew.scorers.items()
         }
         capacity = max(0, self.config.claim_batch - len(held)) if claiming and self._has_room() else 0
-        turn = self._queue.turn(held, [ending for ending in endings if ending is not None], capacity, self._find)
+        turn = self._queue.turn(held, endings, capacity, self._find)
         for ending in endings:
-            if ending is not None and ending.place is not None:
+            if ending.place is not None:
                 _log.info("request %s is done: %s", ending.outcome.request.id, ending.place.path)
         self._outcomes.clear()
         self._waiting = turn.waiting
