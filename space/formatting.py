@@ -5,11 +5,12 @@ import math
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
+from rexrank.board.names import LINK_LENGTH, TURNING_MARKS
+
 MISSING = "—"
 _ENTITIES = {sign: f"&#{ord(sign)};" for sign in "*_`[]()#!|~\\{}$+-."}
 # Zero-width characters and marks that turn the direction of reading: with them one name looks like another.
-_ENTITIES |= dict.fromkeys("\u061c\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e", "\ufffd")
-_ENTITIES |= dict.fromkeys("\u2066\u2067\u2068\u2069", "\ufffd")
+_ENTITIES |= dict.fromkeys(("\u200b", "\u2060", "\ufeff", *TURNING_MARKS), "\ufffd")
 _SPREADSHEET_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -41,7 +42,7 @@ def external_link(url: str | None, label: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return ""
-    if parts.scheme != "https" or not parts.hostname or parts.username or len(url) > 300:
+    if parts.scheme != "https" or not parts.hostname or parts.username or len(url) > LINK_LENGTH:
         return ""
     address = html.escape(url, quote=True)
     return f'<a href="{address}" target="_blank" rel="noopener nofollow ugc">{escape(label)}</a>'

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import gradio as gr
 
-from rexrank.board.requests import LICENSE_LENGTH, Request, Track
+from rexrank.board.names import LINK_LENGTH, NAME_LENGTH
+from rexrank.board.requests import LICENSE_LENGTH, Request
 from rexrank.board.submission import PREDICTION_SUFFIXES, submit
 from rexrank.errors import RefusedInput, RexrankError
 from rexrank.hub import Hub, connect
 from rexrank.hub.clock import utc_now
 from rexrank.reports.problems import Problem
+from rexrank.terms import TRACKS, Track
 from space.answers import accepted_html, failed_html, followed_html, refused_html
 from space.data import BoardData, BoardStore
 from space.formatting import escape
@@ -126,7 +128,7 @@ def send(form: Form, submitters: Submitters) -> Request:
 def _missing(form: Form) -> list[Problem]:
     checks = [
         (not form.benchmark, "benchmark", "choose one"),
-        (form.track not in get_args(Track), "track", "choose one"),
+        (form.track not in TRACKS, "track", "choose one"),
         (not form.model_name.strip(), "model name", "enter the name to show on the board"),
         (
             not form.file and not form.repo.strip(),
@@ -281,9 +283,9 @@ def _components(submitters: Submitters) -> _Parts:
         track = gr.Radio(label="Track", elem_id="submit-track", min_width=300, scale=2)
         protocol = gr.Dropdown(label="Protocol", elem_id="submit-protocol", min_width=200)
     with gr.Row(elem_classes="rx-controls"):
-        name = gr.Textbox(label="Model name", max_length=96, elem_id="submit-name", min_width=200)
+        name = gr.Textbox(label="Model name", max_length=NAME_LENGTH, elem_id="submit-name", min_width=200)
         organization = gr.Textbox(
-            label="Organisation (optional)", max_length=96, elem_id="submit-organization", min_width=200
+            label="Organisation (optional)", max_length=NAME_LENGTH, elem_id="submit-organization", min_width=200
         )
     with gr.Row(elem_classes="rx-controls", equal_height=True):
         # Without file_types: Gradio would refuse other files with a message of its own beside the form's.
@@ -304,7 +306,9 @@ def _components(submitters: Submitters) -> _Parts:
         )
     with gr.Row(elem_classes="rx-controls"):
         links = tuple(
-            gr.Textbox(label=f"{label} (https link, optional)", max_length=300, elem_id=f"submit-{key}", min_width=200)
+            gr.Textbox(
+                label=f"{label} (https link, optional)", max_length=LINK_LENGTH, elem_id=f"submit-{key}", min_width=200
+            )
             for key, label in (("model-url", "Model"), ("paper-url", "Paper"), ("code-url", "Code"))
         )
         license = gr.Textbox(
