@@ -43,7 +43,7 @@ def followed_html(data: BoardData, request_id: str, now: datetime) -> tuple[str,
     Returns:
         HTML, and whether the request has come to its end; None before the board has read the request.
     """
-    request = next((one for one in data.requests if one.id == request_id), None)
+    request = data.request(request_id)
     if request is None:
         return None
     address = scores_address(request)

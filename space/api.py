@@ -24,7 +24,7 @@ def build(store: BoardStore, now: Callable[[], datetime] = utc_now) -> None:
     def result(result_id: str) -> dict[str, Any]:
         """One result with all its scores; empty where there is none of that id."""
         data = store.data
-        row = next((row for row in data.leaderboard if row["result_id"] == result_id), None)
+        row = data.row(result_id)
         if row is None:
             return {}
         scores = [_plain(dict(score)) for score in data.scores if score["result_id"] == result_id]

@@ -72,6 +72,14 @@ class BoardData:
         """Changes whenever something else is to be shown."""
         return ",".join(f"{name}={commit}" for name, commit in sorted(self.revisions.items()))
 
+    def request(self, request_id: str) -> Request | None:
+        """The entry of the queue with this id, or None where there is none."""
+        return next((request for request in self.requests if request.id == request_id), None)
+
+    def row(self, result_id: str) -> Document | None:
+        """The leaderboard's row of this result, or None where there is none."""
+        return next((row for row in self.leaderboard if row["result_id"] == result_id), None)
+
 
 @dataclass(frozen=True)
 class RawRepos:
@@ -93,6 +101,7 @@ class RawRepos:
 class Repos:
     """The three repos of a namespace, and what of them the board reads."""
 
+    # Looked at in this order: a request that says FINISHED then always finds its row.
     names = ("requests", "results", "status")
 
     def __init__(self, hub: Hub, namespace: str) -> None:
@@ -113,7 +122,6 @@ class Repos:
         Raises:
             HubError: The Hub does not answer, or a table is too large.
         """
-        # Requests before results: a request that says FINISHED then always finds its row.
         requests = self._hub.view(self._id("requests"), [FOLDER], heads["requests"])
         quarantine = self._hub.list_files(self._id("requests"), heads["requests"], QUARANTINE)
         results = self._hub.view(self._id("results"), [HOST], heads["results"])

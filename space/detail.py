@@ -36,7 +36,7 @@ def detail_html(row: Row, data: BoardData, rules: Rules, ranked: int, namespace:
 
 
 def _facts(row: Row, data: BoardData, rules: Rules, ranked: int, namespace: str) -> list[str]:
-    request = next((one for one in data.requests if one.id == row["request_id"]), None)
+    request = data.request(row["request_id"])
     links = " · ".join(link for field, name in _LINKS if (link := external_link(row.get(field), name)))
     facts = [
         ("Rank", _rank(row, rules, ranked)),

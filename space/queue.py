@@ -93,7 +93,7 @@ def _result_id(place: ResultPlace) -> str:
 
 
 def _asked(data: BoardData, now: datetime, asked: str, places: dict[str, int], replaced: Collection[str]) -> str:
-    mine = next((request for request in data.requests if request.id == asked), None)
+    mine = data.request(asked)
     if mine is None:
         return (
             f'<p class="rx-note" role="status">Request <code>{escape(asked)}</code> is not in the queue that was read '

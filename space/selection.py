@@ -158,12 +158,11 @@ def linked_row(data: BoardData, result_id: str) -> Row | None:
     """
     if not result_id:
         return None
-    row = next((row for row in data.leaderboard if row["result_id"] == result_id), None)
+    row = data.row(result_id)
     if row is not None:
         return row
-    request_id = result_id.partition(".")[0]
-    asked = next((one for one in data.requests if one.id == request_id and one.visibility == "public"), None)
-    if asked is None:
+    asked = data.request(result_id.partition(".")[0])
+    if asked is None or asked.visibility != "public":
         return None
     return next(
         (
