@@ -1,6 +1,6 @@
 """From a visitor's wish to the rows and columns of the leaderboard; no page here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rexrank.board.names import name_key
@@ -87,15 +87,13 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
     wish = replace(wish, model=_result_of(data, wish))
     linked = linked_row(data, wish.model)
     wish = _completed(wish, linked)
-    benchmarks = _united(host.benchmarks if host else (), (str(row["dataset"]) for row in data.leaderboard))
-    benchmark = _pick(wish.benchmark, benchmarks, {str(row["dataset"]) for row in data.leaderboard})
+    filled = {str(row["dataset"]) for row in data.leaderboard}
+    benchmarks, benchmark = _offers(wish.benchmark, host.benchmarks if host else (), filled)
     rows = [row for row in data.leaderboard if row["dataset"] == benchmark]
     offered = host.benchmarks.get(benchmark) if host else None
-    tracks = _united(offered.tracks if offered else (), (str(row["section"]) for row in rows))
-    track = _pick(wish.track, tracks, {str(row["section"]) for row in rows})
+    tracks, track = _offers(wish.track, offered.tracks if offered else (), {str(row["section"]) for row in rows})
     rows = [row for row in rows if row["section"] == track]
-    protocols = _united(host.protocols if host else (), map(protocol_of, rows))
-    protocol = _pick(wish.protocol, protocols, set(map(protocol_of, rows)))
+    protocols, protocol = _offers(wish.protocol, host.protocols if host else (), set(map(protocol_of, rows)))
     group = [row for row in rows if protocol_of(row) == protocol]
     how = rules(protocol, host, group)
     group = [with_inverses(row, how.columns) for row in group]
@@ -137,14 +135,14 @@ def _usual(how: Rules) -> tuple[str, ...]:
 
 def _result_of(data: BoardData, wish: Wish) -> str:
     """The result that a link names by its model, as people write links by hand; else what the link says."""
+    asked_key = name_key(wish.model)
+    # So on most renders, which need not go through the whole table.
+    if not asked_key:
+        return wish.model
     places = (("dataset", wish.benchmark), ("section", wish.track))
     for row in data.leaderboard:
         fits = all(not asked or row[field] == asked for field, asked in places)
-        if (
-            fits
-            and wish.protocol in ("", protocol_of(row))
-            and name_key(str(row["model_name"])) == name_key(wish.model)
-        ):
+        if fits and wish.protocol in ("", protocol_of(row)) and name_key(str(row["model_name"])) == asked_key:
             return str(row["result_id"])
     return wish.model
 
@@ -215,17 +213,22 @@ def _elsewhere(asked: str, linked: Row | None) -> list[str]:
     return [f"{linked['model_name']} is not in this table; it stands under {place}."]
 
 
-def _united(first: Iterable[str], more: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys([*first, *sorted(set(more))]))
+def _offers(wanted: str, hosted: Iterable[str], filled: set[str]) -> tuple[list[str], str]:
+    """What there is to choose from, and what of it is chosen.
 
+    Args:
+        wanted: What the visitor wants; a protocol's name will do for one of its versions.
+        hosted: What the host offers, which comes first.
+        filled: What has rows.
 
-def _pick(wanted: str, offers: Sequence[str], filled: set[str]) -> str:
-    """The wanted offer (a protocol's name will do), else the first that has rows, else the first."""
+    Returns:
+        The offers; and the wanted one, else the first that has rows, else the first, else an empty string.
+    """
+    offers = list(dict.fromkeys([*hosted, *sorted(filled)]))
     if wanted in offers:
-        return wanted
-    named = [offer for offer in offers if wanted and offer.partition("@")[0] == wanted]
-    offers = named or offers
-    return next((offer for offer in offers if offer in filled), offers[0] if offers else "")
+        return offers, wanted
+    close = [offer for offer in offers if wanted and offer.partition("@")[0] == wanted] or offers
+    return offers, next((offer for offer in close if offer in filled), close[0] if close else "")
 
 
 def protocol_of(row: Row) -> str:
