@@ -4,9 +4,9 @@ from rexrank.board.requests import Request
 from rexrank.board.results import path_of, per_study_path
 from space.data import BoardData, Document
 from space.formatting import MISSING, escape, external_link, interval, moment, number
-from space.links import hub_file, hub_link, hub_page
+from space.links import hub_file, hub_link, hub_page, listed
 from space.rules import Rules, label, load
-from space.table import Column, Row
+from space.table import Column, Row, chips
 
 _LINKS = (("model_url", "model"), ("paper_url", "paper"), ("code_url", "code"))
 _STATUS = {"not_available": "not available", "not_applicable": "not applicable", "failed": "failed"}
@@ -23,14 +23,10 @@ def detail_html(row: Row, data: BoardData, rules: Rules, ranked: int, namespace:
         namespace: Owner of the results repo.
     """
     own = {str(score["metric"]): score for score in data.scores if score["result_id"] == row["result_id"]}
-    chips = "".join(
-        f' <span class="rx-chip">{name}</span>'
-        for field, name in (("is_baseline", "baseline"), ("stale", "stale"), ("verified", "verified"))
-        if row.get(field)
-    )
+    marks = chips(row, ("is_baseline", "stale", "verified"))
     return (
         f'<div class="rx-panel rx-detail" data-result="{escape(row["result_id"])}">'
-        f'<h3><span class="rx-name">{escape(row["model_name"])}</span>{chips}</h3>'
+        f'<h3><span class="rx-name">{escape(row["model_name"])}</span>{marks}</h3>'
         f"<dl>{''.join(_facts(row, data, rules, ranked, namespace))}</dl>{_scores(own, rules)}</div>"
     )
 
@@ -47,10 +43,10 @@ def _facts(row: Row, data: BoardData, rules: Rules, ranked: int, namespace: str)
         ("Files", _files(row, data, namespace)),
         ("Licence", escape(row.get("license"))),
         ("Studies", _studies(row)),
-        ("Trained on", ", ".join(escape(name) for name in row.get("trained_on") or ())),
+        ("Trained on", listed(row.get("trained_on") or ())),
         ("Test data seen", _leakage(row)),
         ("Protocol", f"{escape(rules.protocol)}, convention {escape(row.get('convention'))}"),
-        ("Flags", ", ".join(escape(flag) for flag in row.get("flags") or ())),
+        ("Flags", listed(row.get("flags") or ())),
     ]
     return [f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts if text]
 

@@ -22,7 +22,7 @@ from space.links import board_address, hub_link, hub_page, listed
 from space.parts import first_steps, freshness
 from space.rules import label
 from space.selection import Page, Wish, arrange_page
-from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, laid_out, to_csv
+from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, column_keys, laid_out, to_csv
 
 BEST, WORST = "Best first", "Worst first"
 # A click on a column's head sorts by it on the server, a second one turns the order round. The table's own sorting
@@ -133,16 +133,12 @@ def _link(page: Page) -> str:
     deciding = {page.rules.deciding.key} if page.rules.deciding else set()
     if set(wish.chosen or ()) - deciding != set(page.usual) - deciding:
         wanted["columns"] = ",".join(key for key in wish.chosen or () if key not in deciding) or "none"
-    keys = _keys(page)
+    keys = column_keys(page.columns, page.plain)
     column = keys.index(wish.sort) if wish.sort in keys else 0
     return (
         f'<a class="rx-here" href="{board_address("", wanted)}" data-column="{column}" '
         f'data-order="{column}{wish.best_first}">Link to this view</a>'
     )
-
-
-def _keys(page: Page) -> list[str]:
-    return laid_out([], page.columns, page.plain, "", provisional=False).keys
 
 
 def chart_html(page: Page) -> str:

@@ -136,6 +136,11 @@ def _submitted(row: Row) -> datetime:
     return time if isinstance(time, datetime) else datetime.max.replace(tzinfo=UTC)
 
 
+def column_keys(columns: Sequence[Column], plain: Sequence[str]) -> list[str]:
+    """What each column of the table sorts by, left to right: rank, model, then the chosen columns."""
+    return [BY_RANK, "model_name", *(column.key for column in columns), *plain]
+
+
 def laid_out(
     rows: Sequence[Row], columns: Sequence[Column], plain: Sequence[str], sorted_by: str, provisional: bool
 ) -> Shown:
@@ -148,7 +153,7 @@ def laid_out(
         sorted_by: Key of the column to tint.
         provisional: Whether the ranks are, because the host does not compute the protocol's first ranking key.
     """
-    keys = [BY_RANK, "model_name", *(column.key for column in columns), *plain]
+    keys = column_keys(columns, plain)
     rank_heading = "Rank (provisional)" if provisional else "Rank"
     headings = [rank_heading, "Model", *(column.heading for column in columns), *(PLAIN_COLUMNS[key] for key in plain)]
     tint = [_ACCENT if key == sorted_by else "" for key in keys]
@@ -167,7 +172,7 @@ def laid_out(
 
 def _raw(row: Row, key: str) -> str | float | int | None:
     value = row.get(key)
-    if key in ("model_name", "organization"):
+    if key in TEXT_COLUMNS:
         # Shown as HTML, so the raw value must be harmless as HTML too.
         return html.escape(str(value or ""))
     if isinstance(value, datetime):
@@ -190,15 +195,20 @@ def _cell(row: Row, key: str, columns: Sequence[Column]) -> str:
 
 
 def _model_cell(row: Row) -> str:
-    badges = [text for field, text in (("is_baseline", "baseline"), ("stale", "stale")) if row.get(field)]
-    chips = "".join(f' <span class="rx-chip">{badge}</span>' for badge in badges)
+    name = f'<span class="rx-name">{escape(row.get("model_name"))}</span>'
     below = row.get("organization") or row.get("owner")
-    return f'<span class="rx-name">{escape(row.get("model_name"))}</span>{chips}<br><small>{escape(below)}</small>'
+    return f"{name}{chips(row, ('is_baseline', 'stale'))}<br><small>{escape(below)}</small>"
+
+
+def chips(row: Row, fields: Iterable[str]) -> str:
+    """A sign for each of these fields that is so: ``is_baseline`` says "baseline"."""
+    marks = (field.removeprefix("is_") for field in fields if row.get(field))
+    return "".join(f' <span class="rx-chip">{mark}</span>' for mark in marks)
 
 
 def _score_cell(row: Row, column: Column) -> str:
     value = row.get(column.key)
-    if value is None or is_missing(value):
+    if is_missing(value):
         return MISSING
     spread = interval(row.get(f"{column.key}_lo"), row.get(f"{column.key}_hi"), column.digits)
     below = f"<br><small>{spread}</small>" if spread else ""
