@@ -86,8 +86,6 @@ def age(time: datetime | None, now: datetime) -> str:
 
 def parse_time(text: object) -> datetime | None:
     """Read a stored time (ISO 8601, UTC); None where it is absent or not a time."""
-    if isinstance(text, datetime):
-        return text if text.tzinfo else text.replace(tzinfo=UTC)
     if not isinstance(text, str):
         return None
     try:

@@ -60,11 +60,11 @@ def rules(protocol_id: str, host: Host | None, rows: Sequence[Row]) -> Rules:
     chosen = ranking.choose(protocol.ranking, computed, directions) if protocol else None
     columns = {one.key: score_column(one.key, protocol) for one in listed if one.score_key in computed}
     if chosen:
-        columns.setdefault(chosen.name, score_column(chosen.name, protocol))
+        columns[chosen.name] = score_column(chosen.name, protocol)
     own = frozenset(columns)
     for key in directions:
         if key in valued and not any(key in (one.key, one.score_key) for one in listed):
-            columns.setdefault(key, score_column(key, protocol))
+            columns[key] = score_column(key, protocol)
     deciding = columns.get(chosen.name) if chosen else None
     return Rules(
         protocol=protocol_id,
