@@ -10,6 +10,7 @@ from rexrank.protocols import Protocol
 from space.data import BoardData, BoardStore
 from space.formatting import MISSING, escape
 from space.links import hub_link, hub_page, listed
+from space.parts import PRIVATE
 from space.rules import Rules, load, rules
 from space.table import Column
 
@@ -146,5 +147,4 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str) -> None:
     def show() -> Any:
         return about_html(store.data, namespace)
 
-    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    page.load(show, None, text, **private).then(None, js=_TO_PART, **private)
+    page.load(show, None, text, **PRIVATE).then(None, js=_TO_PART, **PRIVATE)

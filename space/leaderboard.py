@@ -19,7 +19,7 @@ from space.data import BoardData, BoardStore
 from space.detail import detail_html
 from space.formatting import escape, is_missing
 from space.links import board_address, hub_link, hub_page, listed
-from space.parts import first_steps, freshness
+from space.parts import PRIVATE, first_steps, freshness
 from space.rules import label
 from space.selection import Page, Wish, arrange_page
 from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, column_keys, laid_out, to_csv
@@ -254,7 +254,6 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
         parts.columns,
         parts.model,
     ]
-    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 
     def render(wish: Wish) -> list[Any]:
         data = store.data
@@ -291,21 +290,21 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
         # Nothing new: only the age changes, and the visitor's place in the table stays.
         return [gr.skip(), freshness(data, now()), *[gr.skip()] * (len(parts.all()) - 2)]
 
-    scroll: dict[str, Any] = {"fn": None, "js": _TO_DETAIL, **private}
-    page.load(opened, None, [text, *parts.all()], **private).then(**scroll)
+    scroll: dict[str, Any] = {"fn": None, "js": _TO_DETAIL, **PRIVATE}
+    page.load(opened, None, [text, *parts.all()], **PRIVATE).then(**scroll)
     choosers: tuple[Any, ...] = (parts.benchmark, parts.track, parts.protocol)
     for chooser in choosers:
-        chooser.input(other_track, wish_inputs, parts.all(), **private)
+        chooser.input(other_track, wish_inputs, parts.all(), **PRIVATE)
     arrangers: tuple[Any, ...] = (parts.sort, parts.order, parts.columns)
     for arranger in arrangers:
-        arranger.input(changed, wish_inputs, parts.all(), **private)
+        arranger.input(changed, wish_inputs, parts.all(), **PRIVATE)
     # Not "input": for pasted text that event carries the value of before.
-    text.change(changed, wish_inputs, parts.all(), trigger_mode="always_last", **private)
-    header.click(header_clicked, [parts.keys, *wish_inputs], parts.all(), **private)
+    text.change(changed, wish_inputs, parts.all(), trigger_mode="always_last", **PRIVATE)
+    header.click(header_clicked, [parts.keys, *wish_inputs], parts.all(), **PRIVATE)
     parts.table.select(
-        row_clicked, [parts.results, *wish_inputs], [parts.model, parts.detail, parts.heading], **private
+        row_clicked, [parts.results, *wish_inputs], [parts.model, parts.detail, parts.heading], **PRIVATE
     ).then(**scroll)
-    gr.Timer(store.period).tick(ticked, [parts.version, *wish_inputs], parts.all(), **private)
+    gr.Timer(store.period).tick(ticked, [parts.version, *wish_inputs], parts.all(), **PRIVATE)
 
 
 def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:

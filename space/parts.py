@@ -1,11 +1,15 @@
 """Pieces that every page has: navigation, age of the data, first steps of an empty board."""
 
 from datetime import datetime
+from typing import Any
 
 import gradio as gr
 
 from space.data import BoardData
 from space.formatting import age, escape, moment
+
+# Settings of every event of a page: programs are not offered it, and Gradio's own sign of progress is not shown.
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 
 
 def navigation(page: str) -> None:

@@ -12,7 +12,7 @@ from rexrank.hub.clock import utc_now
 from space.data import BoardData, BoardStore, Document
 from space.formatting import age, duration, escape, moment, parse_time
 from space.links import board_address
-from space.parts import freshness
+from space.parts import PRIVATE, freshness
 from space.selection import linked_row
 
 SILENT_SECONDS = 15 * 60
@@ -222,7 +222,5 @@ def build(page: gr.Blocks, store: BoardStore, now: Callable[[], datetime] = utc_
         request_id = str(visitor.query_params.get("request", ""))[:26]
         return request_id, *show(request_id)
 
-    page.load(opened, None, [asked, fresh, workers, entries], api_visibility="private", show_progress="hidden")
-    gr.Timer(store.period).tick(
-        show, [asked], [fresh, workers, entries], api_visibility="private", show_progress="hidden"
-    )
+    page.load(opened, None, [asked, fresh, workers, entries], **PRIVATE)
+    gr.Timer(store.period).tick(show, [asked], [fresh, workers, entries], **PRIVATE)

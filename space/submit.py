@@ -22,7 +22,7 @@ from space.answers import accepted_html, failed_html, followed_html, refused_htm
 from space.data import BoardData, BoardStore
 from space.formatting import escape
 from space.links import hub_link, hub_page
-from space.parts import freshness
+from space.parts import PRIVATE, freshness
 
 _LOGGER = logging.getLogger(__name__)
 _TO_ANSWER = """() => setTimeout(() => {
@@ -224,7 +224,6 @@ class _Parts:
 def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Callable[[], datetime] = utc_now) -> None:
     """Put the page's components and events into the open page."""
     parts = _components(submitters)
-    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     choices = [parts.benchmark, parts.track, parts.protocol]
     offered = [parts.fresh, parts.benchmark, parts.track, parts.protocol, parts.help]
     followed = gr.State("")
@@ -258,16 +257,16 @@ def build(page: gr.Blocks, store: BoardStore, submitters: Submitters, now: Calla
         found = followed_html(store.data, request_id, now())
         return (gr.skip(), gr.skip()) if found is None else (found[0], gr.Timer(active=not found[1]))
 
-    page.load(opened, None, offered, **private)
-    parts.benchmark.input(offer, choices, offered, **private)
+    page.load(opened, None, offered, **PRIVATE)
+    parts.benchmark.input(offer, choices, offered, **PRIVATE)
     fields = [parts.benchmark, parts.track, parts.protocol, parts.name, parts.file, parts.repo, parts.inside]
     fields += [parts.organization, *parts.links, parts.token, parts.license]
     answered = [parts.answer, parts.file, parts.token, parts.name, parts.button, followed, timer]
     # Gradio's own sign of progress says the raw key of a text that its catalogue lacks, so the button says it.
     parts.button.click(
-        lambda: (gr.Button("Checking …", interactive=False), ""), None, [parts.button, parts.answer], **private
-    ).then(pressed, fields, answered, concurrency_limit=4, **private).then(None, js=_TO_ANSWER, **private)
-    timer.tick(follow, [followed], [parts.answer, timer], **private)
+        lambda: (gr.Button("Checking …", interactive=False), ""), None, [parts.button, parts.answer], **PRIVATE
+    ).then(pressed, fields, answered, concurrency_limit=4, **PRIVATE).then(None, js=_TO_ANSWER, **PRIVATE)
+    timer.tick(follow, [followed], [parts.answer, timer], **PRIVATE)
 
 
 def _components(submitters: Submitters) -> _Parts:
