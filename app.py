@@ -52,13 +52,13 @@ def main() -> int:
 def _serve(ended: threading.Event) -> int:
     # Imported here because the libraries read their settings when they are imported.
     from rexrank.hub import connect
-    from space.board import launch_settings, pages
+    from space.board import LOOPBACK, launch_settings, pages
     from space.data import BoardStore, LocalCopy, Repos
     from space.submit import Submitters
 
     endpoint, namespace = environment.endpoint(), environment.namespace()
     # A Space is reached from outside its container; anywhere else the board stays on this machine.
-    host = "0.0.0.0" if os.environ.get("SPACE_ID") else "127.0.0.1"
+    host = "0.0.0.0" if os.environ.get("SPACE_ID") else LOOPBACK
     port = environment.board_port()
     store = BoardStore(
         Repos(connect(endpoint), namespace),
@@ -73,7 +73,7 @@ def _serve(ended: threading.Event) -> int:
         store.stop()
         print(f"port {port} is taken; set REXRANK_BOARD_PORT to a free one", file=sys.stderr)
         return 1
-    print(f"board: http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}", flush=True)
+    print(f"board: http://{LOOPBACK}:{port}", flush=True)
     ended.wait()
     board.close(verbose=False)
     store.stop()
