@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ from waiting import belonging_to, free_port, surroundings, until
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def start(home: Path, *options: str) -> subprocess.Popen[str]:
+def start(
+    home: Path, *options: str, command: Sequence[str] = ("-m", "rexrank", "up", "--home")
+) -> subprocess.Popen[str]:
     ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
     return subprocess.Popen(
-        [sys.executable, "-m", "rexrank", "up", "--home", str(home), *options],
+        [sys.executable, *command, str(home), *options],
         cwd=ROOT,
         env={**surroundings("HF_", "REXRANK_"), **ports},
         stdout=subprocess.PIPE,
@@ -67,3 +70,38 @@ def test_impatient_signals_leave_no_child_behind(tmp_path: Path, signals: tuple[
     assert (process.returncode, belonging_to(home)) == (0, []), printed
     assert "Traceback" not in printed
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+# What code below Python may make of an interrupt: pydantic, building a class, gave an error of its own.
+INTERRUPTED = """
+import os, signal, sys, time
+from rexrank.cli import main, up
+
+publish = up._Machine._publish
+
+def interrupted(machine, worker):
+    publish(machine, worker)
+    try:
+        os.kill(os.getpid(), int(sys.argv[1]))
+        time.sleep(5)
+    except KeyboardInterrupt:
+        if sys.argv[2] == "turned":
+            raise ValueError("an error of its own") from None
+
+up._Machine._publish = interrupted
+sys.exit(main(["up", "--home", sys.argv[3]]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(("number", "fate"), [(signal.SIGINT, "turned"), (signal.SIGTERM, "lost")])
+def test_an_interrupt_that_other_code_turns_or_loses_still_stops_in_order(
+    tmp_path: Path, number: signal.Signals, fate: str
+) -> None:
+    home = tmp_path / "home"
+    process = start(home, command=["-c", INTERRUPTED, str(int(number)), fate])
+    printed, _ = process.communicate(timeout=150)
+    assert (process.returncode, belonging_to(home)) == (0, []), printed
+    assert "stopped; `rexrank up` goes on from here." in printed
+    assert "Traceback" not in printed

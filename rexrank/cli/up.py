@@ -57,9 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     checkout = _require_checkout()
     _require_parts()
     home = environment.home()
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
-        _run(home, checkout, with_floors=not arguments.no_floors)
+        _run(home, checkout, _Stop(), with_floors=not arguments.no_floors)
     except OSError as error:
         raise RexrankError(
             f"{error.filename or home}: {error.strerror or type(error).__name__}; "
@@ -69,18 +68,36 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _run(home: Path, checkout: Path, with_floors: bool) -> None:
+class _Stop:
+    """Ctrl-C or SIGTERM, remembered: code below Python may turn the interrupt into an error of its own, or lose it."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        signal.signal(signal.SIGTERM, self._ask)
+        # A shell that starts a command in the background lets it ignore Ctrl-C, which is meant for others.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self._ask)
+
+    def _ask(self, _signal: int, _frame: FrameType | None) -> NoReturn:
+        self.asked = True
+        raise KeyboardInterrupt
+
+    def hear_no_more(self) -> None:
+        """Ignore further signals: a second Ctrl-C must not cut the orderly stop short and leave a child behind."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _run(home: Path, checkout: Path, stop: _Stop, with_floors: bool) -> None:
     """Start everything and watch it; whatever ends that, all children are stopped in order."""
     with _only_one(home), contextlib.ExitStack() as children:
-        machine = _Machine(home, checkout, children)
+        machine = _Machine(home, checkout, children, stop)
         try:
             machine.start(with_floors)
             machine.watch()
-        except BaseException as end:
-            # A second Ctrl-C must not cut the orderly stop short and leave a child behind.
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, signal.SIG_IGN)
-            if not isinstance(end, KeyboardInterrupt):
+        except BaseException:
+            stop.hear_no_more()
+            if not stop.asked:
                 raise
             # CPython keeps in mind that Ctrl-C cut off a piece of source text, such as a dataclass in the making, and
             # would end this process by SIGINT after all; running any other piece makes it forget.
@@ -99,11 +116,12 @@ class _Account:
 class _Machine:
     """The three processes and what they need, in the order in which they depend on each other."""
 
-    def __init__(self, home: Path, checkout: Path, children: contextlib.ExitStack) -> None:
+    def __init__(self, home: Path, checkout: Path, children: contextlib.ExitStack, stop: _Stop) -> None:
         self.home = home
         self.checkout = checkout
         self.children: list[Child] = []
         self._stack = children
+        self._stop = stop
         self.hub_url = f"http://127.0.0.1:{environment.hub_port()}"
         self.board_url = f"http://127.0.0.1:{environment.board_port()}"
 
@@ -136,6 +154,8 @@ class _Machine:
             time.sleep(0.5)
 
     def require_alive(self) -> None:
+        if self._stop.asked:
+            raise KeyboardInterrupt  # the one that was lost
         for child in self.children:
             child.require_alive()
 
@@ -321,10 +341,6 @@ def _only_one(home: Path) -> Iterator[None]:
         )
     with lock:
         yield
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _say(line: str) -> None:
