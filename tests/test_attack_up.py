@@ -5,7 +5,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,21 +14,35 @@ from waiting import belonging_to, free_port, surroundings, until
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def start(
-    home: Path, *options: str, command: Sequence[str] = ("-m", "rexrank", "up", "--home")
-) -> subprocess.Popen[str]:
-    ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
-    return subprocess.Popen(
-        [sys.executable, *command, str(home), *options],
-        cwd=ROOT,
-        env={**surroundings("HF_", "REXRANK_"), **ports},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+Start = Callable[..., subprocess.Popen[str]]
+UP = ("-m", "rexrank", "up", "--home")
 
 
-def test_a_home_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> None:
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts `rexrank up` on a home, and leaves no process behind where a test fails."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(home: Path, *options: str, command: Sequence[str] = UP) -> subprocess.Popen[str]:
+        ports = {"REXRANK_BOARD_PORT": str(free_port()), "REXRANK_HUB_PORT": str(free_port())}
+        process = subprocess.Popen(
+            [sys.executable, *command, str(home), *options],
+            cwd=ROOT,
+            env={**surroundings("HF_", "REXRANK_"), **ports},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()  # its children follow it
+        process.communicate(timeout=30)
+
+
+def test_a_home_that_cannot_be_made_is_said_in_one_sentence(start: Start, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     process = start(tmp_path / "file" / "home")
     printed, _ = process.communicate(timeout=60)
@@ -39,7 +53,9 @@ def test_a_home_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_a_proxy_is_never_asked_for_the_hub_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_is_never_asked_for_the_hub_of_this_machine(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
@@ -59,7 +75,9 @@ def test_a_proxy_is_never_asked_for_the_hub_of_this_machine(tmp_path: Path, monk
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("signals", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM, signal.SIGINT)])
-def test_impatient_signals_leave_no_child_behind(tmp_path: Path, signals: tuple[signal.Signals, ...]) -> None:
+def test_impatient_signals_leave_no_child_behind(
+    start: Start, tmp_path: Path, signals: tuple[signal.Signals, ...]
+) -> None:
     home = tmp_path / "home"
     process = start(home)
     until((home / "worker.json").exists, process=process)
@@ -97,7 +115,7 @@ sys.exit(main(["up", "--home", sys.argv[3]]))
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(("number", "fate"), [(signal.SIGINT, "turned"), (signal.SIGTERM, "lost")])
 def test_an_interrupt_that_other_code_turns_or_loses_still_stops_in_order(
-    tmp_path: Path, number: signal.Signals, fate: str
+    start: Start, tmp_path: Path, number: signal.Signals, fate: str
 ) -> None:
     home = tmp_path / "home"
     process = start(home, command=["-c", INTERRUPTED, str(int(number)), fate])
