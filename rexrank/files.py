@@ -5,9 +5,12 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rexrank.errors import WrongType, shown
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 def user_path(path: str | os.PathLike[str]) -> Path:
@@ -65,6 +68,22 @@ def json_bytes(document: Mapping[str, Any], *, sort_keys: bool = False, ascii_on
     """
     text = json.dumps(document, indent=2, sort_keys=sort_keys, ensure_ascii=ascii_only, allow_nan=False)
     return f"{text}\n".encode()
+
+
+def parquet_table(data: bytes) -> "pyarrow.Table":
+    """Read a Parquet file without a thread of pyarrow's own, which can abort a process that ends soon after.
+
+    ``read_table`` reads ahead in threads whatever it is told, and so does any read of a Python file.
+
+    Raises:
+        pyarrow.ArrowException: It is damaged or of another format.
+        OSError: It is cut off.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    table: pyarrow.Table = parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
+    return table
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from rexrank.board.host import PATH as HOST
 from rexrank.board.host import Host
@@ -23,7 +22,7 @@ from rexrank.board.requests import document as sign_of_life
 from rexrank.board.requests import read as read_request
 from rexrank.board.tables import LEADERBOARD_PATH, SCORES_PATH
 from rexrank.errors import RexrankError
-from rexrank.files import write_atomically
+from rexrank.files import parquet_table, write_atomically
 from rexrank.hub import Hub
 from rexrank.hub.clock import utc_now
 from space.formatting import parse_time
@@ -199,7 +198,7 @@ def _workers(documents: Mapping[str, bytes]) -> tuple[Document, ...]:
 
 
 def _rows(table: bytes | None) -> tuple[Document, ...]:
-    return () if table is None else tuple(pq.read_table(pa.BufferReader(table), use_threads=False).to_pylist())
+    return () if table is None else tuple(parquet_table(table).to_pylist())
 
 
 class LocalCopy:

@@ -95,7 +95,8 @@ def parquet_entries(data: bytes, fields: Fields, faults: Faults) -> Iterator[Ent
         # Read as dictionaries, a text that is repeated a million times is in memory once.
         file = parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=words)
         start = 1
-        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+        # Threads of pyarrow's own can abort a process that ends soon after.
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns, use_threads=False):
             # Damaged files hold texts that are not UTF-8, and numbers of words that are not there.
             batch.validate(full=True)
             values = {name: _texts(batch.column(name)) for name in columns}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from rexrank.errors import RexrankError, shown
-from rexrank.files import json_bytes, user_path, write_atomically
+from rexrank.files import json_bytes, parquet_table, user_path, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow
@@ -134,7 +134,6 @@ class ScoreCard:
             UnreadableCard: The folder holds no card, one of another schema, or a table that is not the card's.
         """
         import pyarrow
-        from pyarrow import parquet
 
         source = user_path(folder)
         name = source.name if source.is_dir() else shown(source.name)
@@ -152,8 +151,7 @@ class ScoreCard:
         if fields.pop("per_study").get("sha256") != hashlib.sha256(table).hexdigest():
             raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is not the table of {CARD_FILE}; score again")
         try:
-            # pyarrow's own threads can abort a process that ends soon after a read from memory.
-            card = cls(**fields, per_study=parquet.read_table(io.BytesIO(table), use_threads=False))
+            card = cls(**fields, per_study=parquet_table(table))
         except (pyarrow.ArrowException, OSError):
             raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is no readable Parquet file; score again") from None
         if not card._fits_its_table():
