@@ -162,8 +162,6 @@ def _benchmarks(hub: Hub, config: Config, before: Host) -> dict[str, HostBenchma
 def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchmark | None:
     """One benchmark of the namespace, or None for a repo that is none."""
     head = hub.head(repo)
-    if before is not None and before.revision == head:
-        return before
     description = _description(hub, repo, head)
     if description is None:
         return None
@@ -178,6 +176,7 @@ def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchma
             revision=_data_revision(hub, repo, head, before),
             licence=described.get("licence"),
             modality=described.get("modality", "CXR"),
+            # A repo can be made private without a commit, so this is asked every time.
             public=described.get("references") == "public" and not hub.is_private(repo),
         )
     except HubError:

@@ -109,6 +109,15 @@ def test_only_changed_data_moves_the_revision_of_a_benchmark(hosted: Hosted) -> 
     assert setup.refresh_host(hosted.hub, hosted.config()).benchmarks["toy"].revision == second
 
 
+def test_a_benchmark_made_private_is_private_at_the_next_look_and_public_again_after(hosted: Hosted) -> None:
+    hosted.benchmark("toy", sentences(6))
+    seen = []
+    for private in (False, True, False):
+        hosted.hub.api.update_repo_settings(hosted.repo("toy"), private=private, repo_type="dataset")
+        seen.append(setup.ensure_repos(hosted.hub, hosted.config()).benchmarks["toy"].public)
+    assert seen == [True, False, True]
+
+
 def test_a_repo_that_is_no_benchmark_is_looked_into_once(tmp_path: Path) -> None:
     asked: list[str] = []
 
