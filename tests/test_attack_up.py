@@ -1,5 +1,6 @@
 """``rexrank up`` on a home that cannot be used, behind a proxy, and stopped by impatient hands."""
 
+import json
 import signal
 import stat
 import subprocess
@@ -42,6 +43,18 @@ def start() -> Iterator[Start]:
         process.communicate(timeout=30)
 
 
+def reaches_the_board(process: subprocess.Popen[str]) -> bool:
+    """Whether it comes to starting the board, where the benchmark is on the Hub; it is stopped there."""
+    assert process.stdout is not None
+    printed = ""
+    for line in process.stdout:
+        printed += line
+        if line.startswith("starting the board"):
+            process.send_signal(signal.SIGINT)
+    assert process.wait(90) == 0, printed
+    return "starting the board" in printed
+
+
 def test_a_home_that_cannot_be_made_is_said_in_one_sentence(start: Start, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     process = start(tmp_path / "file" / "home")
@@ -61,15 +74,17 @@ def test_a_proxy_is_never_asked_for_the_hub_of_this_machine(
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
     # A later start asks the Hub earlier: whether the token it kept still works.
     for _ in range(2):
-        process = start(tmp_path / "home", "--no-floors")
-        assert process.stdout is not None
-        printed = ""
-        for line in process.stdout:
-            printed += line
-            if line.startswith("starting the board"):
-                process.send_signal(signal.SIGINT)
-        assert process.wait(90) == 0, printed
-        assert "starting the board" in printed, "the benchmark is on the Hub by then"
+        assert reaches_the_board(start(tmp_path / "home", "--no-floors"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_spoiled_account_file_is_written_anew(start: Start, tmp_path: Path) -> None:
+    kept = tmp_path / "home" / "local.json"
+    kept.parent.mkdir()
+    kept.write_text("[]")
+    assert reaches_the_board(start(kept.parent, "--no-floors"))
+    assert json.loads(kept.read_text())["token"].startswith("hf_")
 
 
 @pytest.mark.slow

@@ -181,7 +181,7 @@ class _Machine:
 
         path = self.home / f"{user}.json"
         account = None
-        with contextlib.suppress(OSError, ValueError, KeyError, RexrankError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RexrankError):
             known = _Account(user, json.loads(path.read_text(encoding="utf-8"))["token"])
             if self._hub(known).whoami().name == user:
                 account = known
