@@ -12,8 +12,13 @@ from rexrank.protocols.protocol import UnknownProtocol
 
 
 def computed(config: Config) -> list[str]:
-    """Score keys that this host computes: those it declares and that are built."""
-    return [key for key in registry.score_keys() if config.metrics is None or key in config.metrics]
+    """Score keys that this host computes: those it declares, or all of reports, that can be computed here."""
+    return [key for key in registry.score_keys() if _is_declared(key, config.metrics)]
+
+
+def _is_declared(key: str, declared: Collection[str] | None) -> bool:
+    wanted = registry.metric_of(key).task == "report" if declared is None else key in declared
+    return wanted and registry.why_unavailable(key) is None
 
 
 def offered(config: Config) -> list[str]:
@@ -31,7 +36,7 @@ def rules(name: str, declared: Collection[str] | None) -> Rules:
     """
     protocol = load(name)
     known = registry.score_keys()
-    more = [key for key in known if key not in protocol.metrics and (declared is None or key in declared)]
+    more = [key for key in known if key not in protocol.metrics and _is_declared(key, declared)]
     preparation = f"{protocol.option(protocol.convention)}.{protocol.text_preparation.version}"
     return Rules(
         name=protocol.name,

@@ -6,4 +6,5 @@ Track = Literal["findings", "impression", "report"]
 TRACKS: tuple[Track, ...] = get_args(Track)
 Convention = Literal["published", "corrected"]
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
-Direction = Literal["higher", "lower"]
+# `none`: the number describes reports and judges nothing; no row is ever ranked by it.
+Direction = Literal["higher", "lower", "none"]

@@ -14,11 +14,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 COMMON = {"errors", "environment", "files", "lazy", "network", "processes", "terms"}
 BASE = COMMON | {"reports", "protocols"}
-FORMULAS = BASE | {"statistics", "metrics"}
+# METEOR and the rule labeller are run by the metrics that need them; encoders and judges never are.
+FORMULAS = BASE | {"statistics", "metrics", "labels", "external"}
 MAY_IMPORT = {
     "rexrank/reports": COMMON | {"hub", "reports"},
     "rexrank/protocols": BASE,
     "rexrank/statistics": BASE | {"statistics"},
+    "rexrank/labels": BASE | {"labels"},
+    "rexrank/external": BASE | {"external"},
     "rexrank/metrics": FORMULAS,
     "rexrank/hub": COMMON | {"hub"},
     "rexrank/localhub": COMMON | {"localhub"},

@@ -60,7 +60,7 @@ def choose(ranking: Sequence[str], computed: Collection[str], directions: Mappin
         The key, or None when the host computes none of them.
     """
     for position, name in enumerate(ranking):
-        if name in computed and name in directions:
+        if name in computed and directions.get(name, "none") != "none":
             return Key(name, directions[name], provisional=position > 0)
     return None
 

@@ -8,6 +8,7 @@ Examples:
   rexrank score predictions.csv --references references.json --out card/
   rexrank score predictions.json --references references.json --protocol rexrank@2025-09-05
   rexrank score predictions.json --references references.json --protocol plain --metrics bleu,rouge_l
+  rexrank score predictions.json --references references.json --metrics rouge1 --option stemmer=false
   rexrank score hf://datasets/me/predictions --references hf://datasets/rexrank/iu-xray --json
 
 Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
@@ -15,17 +16,19 @@ Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
 """
 
 import argparse
+import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
 from rexrank.cli.streams import print_json
-from rexrank.errors import RexrankError
+from rexrank.errors import RexrankError, shown
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
 
 _FEW_DISTINCT = 0.1
+_ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--text-preparation",
         metavar="HOW",
         help="which texts get 'Findings: ' before them (reference, both, none), or sections (default: the protocol's)",
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        type=_option,
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the metrics, as docs/metrics.md lists them; VALUE is JSON or a plain word (repeatable)",
     )
     parser.add_argument(
         "--out", metavar="DIR", type=_folder, help="also write card.json and per_study.parquet into this folder"
@@ -79,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
             convention=arguments.convention,
             progress=not arguments.quiet,
             text_preparation=arguments.text_preparation,
+            options=dict(arguments.option),
         )
     except (InvalidCall, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)
@@ -93,6 +105,16 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         _print_notes(card, arguments.out)
     return DONE if card.summary else NOTHING_COMPUTED
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, marked, value = text.partition("=")
+    if not marked or not name:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {shown(text)}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def table(card: "ScoreCard") -> str:
@@ -129,7 +151,7 @@ def _score_lines(card: "ScoreCard") -> list[str]:
         ends = "–" if low_high is None else f"{low_high[0]:.{digits}f} … {low_high[1]:.{digits}f}"
         counts = card.counts[key]
         defined = counts.get("n", card.n) - counts.get("n_undefined", 0)
-        arrow = "↑" if known.direction == "higher" else "↓"
+        arrow = _ARROWS[known.direction]
         rows.append((key, arrow, f"{value:.{digits}f}", ends, f"{defined:,}"))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     return [

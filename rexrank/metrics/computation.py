@@ -1,17 +1,18 @@
 """Score texts with any set of score keys."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from rexrank.errors import shown
 from rexrank.metrics import policy as policies
-from rexrank.metrics.inputs import InvalidCall, check_choice, check_names, check_texts
+from rexrank.metrics.features import Features, check_features, of_kept_references
+from rexrank.metrics.inputs import InvalidCall, Unavailable, check_choice, check_names, check_texts
 from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Metric, ScoreKey, metric_of, score_keys
+from rexrank.metrics.registry import Metric, ScoreKey, metric_of, metrics, score_keys, why_unavailable
 from rexrank.metrics.signature import signature
 from rexrank.reports.studies import is_blank
 from rexrank.terms import CONVENTIONS, Convention
@@ -29,7 +30,7 @@ class KeyScores:
         signature: The line that pins how the numbers came about.
         reasons: Why a value is undefined, by position.
         statistics: Additive sufficient statistics of a corpus score, float64 [n, k], nan rows where undefined; None
-            for means.
+            for means and for scores of the kind ``set``.
         formula: Takes sums of statistics, [b, k], to corpus values, [b]; None for means.
     """
 
@@ -49,6 +50,7 @@ def compute(
     references: Sequence[str | Sequence[str]],
     convention: Convention = "published",
     preparation: str | None = None,
+    features: Mapping[str, Features] | None = None,
     **options: Any,
 ) -> dict[str, KeyScores]:
     """Score predictions against references.
@@ -59,24 +61,33 @@ def compute(
         references: One text, or a list of texts, a study.
         convention: ``published`` gives what the original prints; ``corrected`` what a careful user would call right.
         preparation: Name of what was done to the texts before (``findings-ref``); stands in the signature.
-        **options: Options of the metrics, and ``on_empty_reference`` and ``on_empty_prediction`` (``undefined``,
-            ``worst`` or ``error``). None means the default.
+        features: What encoders and judges made of the texts, by the names of `rexrank.metrics.features.FEATURES`;
+            only keys that need them look at them.
+        **options: Options of the metrics, and those of the policy (``on_empty_reference``, ``on_empty_prediction``,
+            ``on_unsupported_language``). None means the default.
 
     Returns:
         For each key, in the order asked, the scores aligned with `predictions`.
 
     Raises:
         InvalidCall: Unknown key, option or convention, or texts of a wrong type or number; never quotes a text.
+        Unavailable: A key needs features that were not given, or a program that is not here.
     """
     wanted = check_names("keys", keys)
     check_choice("convention", convention, CONVENTIONS)
     by_metric = _group(wanted)
-    _check_options(by_metric.values(), options)
+    _check_options(by_metric, options)
     policy = policies.read_policy(convention, options)
     checked_predictions, checked_references = check_texts(predictions, references)
+    checked_features = check_features(features, [len(texts) for texts in checked_references])
+    _refuse_unavailable(by_metric, wanted, checked_features)
     if convention == "corrected":
-        checked_references = [_visible(texts) for texts in checked_references]
-    pairs = Pairs(checked_predictions, checked_references)
+        kept = [_visible(texts) for texts in checked_references]
+        checked_references = [
+            tuple(texts[index] for index in indices) for texts, indices in zip(checked_references, kept, strict=True)
+        ]
+        checked_features = {name: of_kept_references(one, kept) for name, one in checked_features.items()}
+    pairs = Pairs(checked_predictions, checked_references, checked_features)
     policies.refuse_blanks(policy, pairs)
 
     scores: dict[str, KeyScores] = {}
@@ -88,6 +99,11 @@ def compute(
     return {key: scores[key] for key in wanted}
 
 
+def options_of(name: str) -> tuple[str, ...]:
+    """Names of the options that a metric takes in `compute`, those of the policy included."""
+    return (*metrics()[name].option_names, *policies.OPTIONS)
+
+
 def _group(keys: Sequence[str]) -> dict[str, Metric]:
     if not keys:
         raise InvalidCall("keys: name at least one score key")
@@ -95,20 +111,32 @@ def _group(keys: Sequence[str]) -> dict[str, Metric]:
     return {metric.name: metric for metric in found}
 
 
-def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> None:
-    known = {*policies.OPTIONS, *(name for metric in metrics for name in metric.options)}
+def _check_options(names: Iterable[str], options: Mapping[str, Any]) -> None:
+    known = {option for name in names for option in options_of(name)}
     for name in options:
         if name not in known:
             raise InvalidCall(f"unknown option {shown(name)}; these metrics take {', '.join(sorted(known))}")
 
 
 def _own_options(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name in metric.options and value is not None}
+    return {name: value for name, value in options.items() if name in metric.option_names and value is not None}
 
 
-def _visible(texts: tuple[str, ...]) -> tuple[str, ...]:
-    # A blank reference among others says nothing; counting its length would only disturb the penalty for brevity.
-    return tuple(text for text in texts if not is_blank(text)) or texts[:1] if len(texts) > 1 else texts
+def _refuse_unavailable(by_metric: Mapping[str, Metric], keys: Sequence[str], features: Mapping[str, Features]) -> None:
+    for key in keys:
+        if any(name not in features for name in score_keys()[key].needs):
+            raise Unavailable(str(why_unavailable(key)))
+    for metric in by_metric.values():
+        if metric.missing and (reason := metric.missing()):
+            raise Unavailable(reason)
+
+
+def _visible(texts: tuple[str, ...]) -> list[int]:
+    """Numbers of the references that say something, or of the first where none does.
+
+    A blank reference among others says nothing; counting its length would only disturb the penalty for brevity.
+    """
+    return [index for index, text in enumerate(texts) if not is_blank(text)] or [0]
 
 
 def _scores(
@@ -119,23 +147,38 @@ def _scores(
     policy: policies.Policy,
     preparation: str | None,
 ) -> KeyScores:
-    judged = policies.judge(outcome, score_key, pairs, policy)
+    judged = policies.judge(outcome, score_key, pairs, policy, metric.english_only)
     several = {"refs": "several"} if any(len(texts) > 1 for texts in pairs.references) else {}
     parts = {**outcome.signature, **several, **policy.signature}
+    formula = outcome.formula
+    if outcome.of_mean is not None:
+        judged, formula = _only_together(judged, outcome.of_mean)
+    aggregate = outcome.aggregate if score_key.kind == "set" else _aggregate(judged, formula)
     return KeyScores(
         key=score_key.key,
         values=judged.values,
-        aggregate=_aggregate(judged, outcome.formula),
+        aggregate=aggregate,
         counts=judged.counts,
         signature=signature(score_key.key, policy.convention, parts, preparation, metric.version),
         reasons=judged.reasons,
         statistics=judged.statistics,
-        formula=outcome.formula,
+        formula=formula,
+    )
+
+
+def _only_together(judged: policies.Judged, of_mean: Formula) -> tuple[policies.Judged, Formula]:
+    """Leave the studies without values of their own: only a function of their mean is a score."""
+    statistics = np.stack([judged.values, np.where(np.isnan(judged.values), np.nan, 1.0)], axis=1)
+    reasons = {position: judged.reasons.get(position, "only_together") for position in range(len(judged.values))}
+    values = np.full(len(judged.values), np.nan)
+    return replace(judged, values=values, statistics=statistics, reasons=reasons), lambda sums: of_mean(
+        sums[:, 0] / sums[:, 1]
     )
 
 
 def _aggregate(judged: policies.Judged, formula: Formula | None) -> float | None:
-    defined = ~np.isnan(judged.values)
+    measured = judged.values[:, None] if judged.statistics is None or formula is None else judged.statistics
+    defined = ~np.isnan(measured).any(axis=1)
     if not defined.any():
         return None
     if judged.statistics is None or formula is None:

@@ -14,6 +14,10 @@ class InvalidCall(RexrankError, ValueError):
     """A metric was called with arguments that it cannot score."""
 
 
+class Unavailable(RexrankError, RuntimeError):
+    """A metric that lacks something here: an encoder's features, a program. The sentence says what, and what to do."""
+
+
 def check_choice(argument: str, value: Any, choices: Sequence[str], lead: str = "") -> str:
     """Return the one of the choices that is meant.
 

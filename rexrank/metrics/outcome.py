@@ -23,6 +23,10 @@ class Outcome:
         statistics: Additive sufficient statistics of a corpus score, float64 [n, k], or None for means.
         formula: Takes sums of statistics [b, k] to corpus values [b]; nan where 0/0.
         counts: Further counts by name (``n_truncated`` …).
+        reasons: Position to the reason why the formula gives nan there, where it knows one (``unparsed``).
+        of_mean: Turns means of the values [b] into what is shown [b], nan where undefined; the studies then have no
+            value of their own (``inv_radcliq_v1``).
+        aggregate: Value of the whole set, for keys of the kind ``set`` alone.
     """
 
     values: Floats
@@ -32,3 +36,6 @@ class Outcome:
     statistics: Floats | None = None
     formula: Formula | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    of_mean: Formula | None = None
+    aggregate: float | None = None

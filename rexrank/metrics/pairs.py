@@ -1,16 +1,19 @@
 """The texts of one call, and their tokens as numbers, made once for all metrics of the call."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rexrank.metrics.features import Features, TextFeatures
 from rexrank.metrics.outcome import Flags
 from rexrank.metrics.tokenizers import Tokenizer
+from rexrank.reports.scripts import outside_latin
 from rexrank.reports.studies import is_blank
 
 Integers = NDArray[np.int64]
@@ -126,10 +129,12 @@ class Pairs:
     Attributes:
         predictions: One text a study.
         references: The reference texts of each study, at least one.
+        features: What encoders and judges made of them, by name.
     """
 
     predictions: Sequence[str]
     references: Sequence[tuple[str, ...]]
+    features: Mapping[str, Features] = field(default_factory=dict, repr=False)
     _tokens: dict[str, PairTokens] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -155,6 +160,29 @@ class Pairs:
     def blank_references(self) -> Flags:
         """Which studies have no visible reference, bool [n]."""
         return np.array([all(map(is_blank, texts)) for texts in self.references], dtype=bool)
+
+    @cached_property
+    def foreign_predictions(self) -> Flags:
+        """Which predictions are written in another script than Latin, bool [n]."""
+        return np.array([outside_latin(text) for text in self.predictions], dtype=bool)
+
+    @cached_property
+    def foreign_references(self) -> Flags:
+        """Which studies have no visible reference in Latin script, bool [n]."""
+        visible = [[text for text in texts if not is_blank(text)] for texts in self.references]
+        return np.array([bool(texts) and all(map(outside_latin, texts)) for texts in visible], dtype=bool)
+
+    def text_features(self, name: str) -> TextFeatures:
+        """Features of each text, which `compute` has made sure to be there."""
+        found = self.features[name]
+        assert isinstance(found, TextFeatures)
+        return found
+
+    def pair_features(self, name: str) -> Sequence[Any]:
+        """Features of each study, which `compute` has made sure to be there."""
+        found = self.features[name]
+        assert not isinstance(found, TextFeatures)
+        return found
 
     @cached_property
     def identical(self) -> Flags:

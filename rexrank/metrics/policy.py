@@ -19,34 +19,43 @@ from rexrank.metrics.registry import ScoreKey
 from rexrank.terms import Convention
 
 Treatment = Literal["undefined", "worst", "error"]
-OPTIONS = ("on_empty_reference", "on_empty_prediction")
+OPTIONS = ("on_empty_reference", "on_empty_prediction", "on_unsupported_language")
 _TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
-_CORRECTED_DEFAULTS: dict[str, Treatment] = {"on_empty_reference": "undefined", "on_empty_prediction": "worst"}
+_BLANKS = OPTIONS[:2]
+_LANGUAGES = ("undefined", "compute")
+_CORRECTED_DEFAULTS: dict[str, Any] = {
+    "on_empty_reference": "undefined",
+    "on_empty_prediction": "worst",
+    "on_unsupported_language": "undefined",
+}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What happens to studies with a blank side.
+    """What happens to studies with a blank side, or one that an English-only metric cannot read.
 
     Attributes:
         convention: The convention the policy belongs to.
         on_empty_reference: ``undefined``, ``worst`` or ``error``; None keeps the original's value (``published``).
         on_empty_prediction: Likewise.
+        on_unsupported_language: ``undefined`` (a reference outside the Latin script gives no score, and a prediction
+            outside it against one inside says nothing) or ``compute``; None computes (``published``).
     """
 
     convention: Convention
     on_empty_reference: Treatment | None
     on_empty_prediction: Treatment | None
+    on_unsupported_language: Literal["undefined", "compute"] | None
 
     @property
     def signature(self) -> dict[str, str]:
         """Parts for the signature: only what differs from the convention's default."""
         defaults = _defaults(self.convention)
-        chosen = {"on_empty_reference": self.on_empty_reference, "on_empty_prediction": self.on_empty_prediction}
+        chosen = {name: getattr(self, name) for name in OPTIONS}
         return {name.removeprefix("on_"): str(value) for name, value in chosen.items() if value != defaults[name]}
 
 
-def _defaults(convention: Convention) -> Mapping[str, Treatment | None]:
+def _defaults(convention: Convention) -> Mapping[str, Any]:
     return _CORRECTED_DEFAULTS if convention == "corrected" else dict.fromkeys(OPTIONS)
 
 
@@ -54,14 +63,14 @@ def read_policy(convention: Convention, options: Mapping[str, Any]) -> Policy:
     """Read the policy options of a call.
 
     Raises:
-        InvalidCall: A value is not one of ``undefined``, ``worst`` and ``error``.
+        InvalidCall: A value is none of those that the option takes.
     """
     chosen: dict[str, Any] = dict(_defaults(convention))
     for name in OPTIONS:
         value = options.get(name)
         if value is None:
             continue
-        chosen[name] = check_choice(name, value, _TREATMENTS, "one of ")
+        chosen[name] = check_choice(name, value, _TREATMENTS if name in _BLANKS else _LANGUAGES, "one of ")
     return Policy(convention, **chosen)
 
 
@@ -88,7 +97,7 @@ class Judged:
         values: One value a study, float64 [n]; nan exactly where `reasons` has an entry.
         statistics: Sufficient statistics with nan rows where the study is undefined, or None.
         counts: ``n``, ``n_empty``, ``n_empty_reference``, ``n_identical``, ``n_no_content``, ``n_truncated``,
-            ``n_undefined`` and what the metric counted.
+            ``n_undefined``, for English-only metrics ``n_unsupported_language``, and what the metric counted.
         reasons: Why a study has no value, by position.
     """
 
@@ -98,7 +107,7 @@ class Judged:
     reasons: dict[int, str]
 
 
-def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy) -> Judged:
+def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy, english_only: bool = False) -> Judged:
     """Apply the policy to the values of a formula.
 
     Args:
@@ -106,39 +115,30 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy) -
         score_key: The key, whose best and worst values are used.
         pairs: The texts.
         policy: The policy of this call.
+        english_only: Whether the metric understands English alone.
 
     Returns:
         Values with all exceptions settled, their counts and their reasons.
     """
-    values = outcome.values.astype(np.float64, copy=True)
-    reasons: dict[int, str] = {}
-
-    def undefine(where: Flags, reason: str) -> None:
-        values[where] = np.nan
-        reasons.update(dict.fromkeys(np.flatnonzero(where).tolist(), reason))
-
-    def treat(where: Flags, treatment: Treatment | None, reason: str) -> None:
-        worst = score_key.worst(policy.convention)
-        if treatment == "undefined" or (treatment == "worst" and worst is None):
-            undefine(where, reason)
-        elif treatment == "worst":
-            values[where] = worst
-
+    verdict = _Verdict(outcome.values.astype(np.float64, copy=True), score_key, policy, dict(outcome.reasons))
     visible = ~pairs.blank_predictions & ~pairs.blank_references
     silent = visible & ~outcome.prediction_content & outcome.reference_content
-    if policy.convention == "corrected":
-        treat(silent, "worst", "no_content")
-        undefine(visible & ~outcome.prediction_content & ~outcome.reference_content, "no_content")
-        if (best := score_key.best(policy.convention)) is not None:
-            values[pairs.identical] = best
-            for position in np.flatnonzero(pairs.identical).tolist():
-                reasons.pop(position, None)
-    treat(pairs.blank_predictions & ~pairs.blank_references, policy.on_empty_prediction, "empty_prediction")
-    treat(~pairs.blank_predictions & pairs.blank_references, policy.on_empty_reference, "empty_reference")
-    treat(pairs.blank_predictions & pairs.blank_references, policy.on_empty_reference, "both_empty")
+    descriptive = score_key.direction == "none"
+    if policy.convention == "corrected" and not descriptive:
+        verdict.treat(silent, "worst", "no_content")
+        verdict.undefine(visible & ~outcome.prediction_content & ~outcome.reference_content, "no_content")
+        if english_only and policy.on_unsupported_language != "compute":
+            verdict.treat(visible & pairs.foreign_predictions, "worst", "unsupported_language")
+            verdict.undefine(visible & pairs.foreign_references, "unsupported_language")
+        verdict.perfect(pairs.identical)
+    if not descriptive:
+        blank, empty = pairs.blank_predictions, pairs.blank_references
+        verdict.treat(blank & ~empty, policy.on_empty_prediction, "empty_prediction")
+        verdict.treat(~blank & empty, policy.on_empty_reference, "empty_reference")
+        verdict.treat(blank & empty, policy.on_empty_reference, "both_empty")
 
-    lost = np.flatnonzero(np.isnan(values)).tolist()
-    reasons.update({position: "original_fails" for position in lost if position not in reasons})
+    lost = np.flatnonzero(np.isnan(verdict.values)).tolist()
+    reasons = {position: verdict.reasons.get(position, "original_fails") for position in lost}
     statistics = outcome.statistics
     if statistics is not None and lost:
         statistics = statistics.copy()
@@ -151,6 +151,44 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy) -
         "n_no_content": int(silent.sum()),
         "n_truncated": 0,
         "n_undefined": len(lost),
+        **({"n_unsupported_language": _number_foreign(pairs)} if english_only else {}),
         **outcome.counts,
     }
-    return Judged(values, statistics, counts, reasons)
+    return Judged(verdict.values, statistics, counts, reasons)
+
+
+def _number_foreign(pairs: Pairs) -> int:
+    return int((pairs.foreign_predictions | pairs.foreign_references).sum())
+
+
+@dataclass
+class _Verdict:
+    """Values of one key, while one exception after the other is settled."""
+
+    values: Floats
+    score_key: ScoreKey
+    policy: Policy
+    reasons: dict[int, str]
+
+    def undefine(self, where: Flags, reason: str) -> None:
+        """Take the values away; a metric's own reason for having none stands."""
+        for position in np.flatnonzero(where).tolist():
+            known = reason == "no_content" and np.isnan(self.values[position])
+            self.reasons[position] = self.reasons.get(position, reason) if known else reason
+        self.values[where] = np.nan
+
+    def treat(self, where: Flags, treatment: Treatment | None, reason: str) -> None:
+        """Give the worst value or none, as the treatment says; None leaves what the formula gave."""
+        if treatment == "worst" and self.score_key.blank == "formula":
+            return
+        worst = self.score_key.worst(self.policy.convention)
+        if treatment == "undefined" or (treatment == "worst" and worst is None):
+            self.undefine(where, reason)
+        elif treatment == "worst":
+            self.values[where] = worst
+
+    def perfect(self, where: Flags) -> None:
+        """Give identical texts the best value."""
+        best = self.score_key.best(self.policy.convention)
+        if best is not None:
+            self.values[where] = best

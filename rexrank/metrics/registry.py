@@ -12,7 +12,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from rexrank import __version__
 from rexrank.errors import shown
+from rexrank.metrics.features import FEATURES
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.terms import Convention, Direction
 
@@ -32,42 +34,88 @@ class ScoreKey:
         label: Name for readers (``BLEU-2``).
         direction: Whether the higher or the lower value is the better one.
         ranges: Lowest and highest value per convention; None where unbounded.
-        kind: ``mean`` (mean of studies) or ``corpus`` (computed from summed statistics).
+        kind: ``mean`` (mean of studies), ``corpus`` (computed from summed statistics; a metric may be a mean in one
+            convention) or ``set`` (of all reports together, without an interval).
         digits: Decimals shown on pages. Files keep full precision.
         modality: Modalities the score is made for; ``any`` for all.
         language: Languages it is made for, as ISO 639-1 codes; ``any`` for all.
         description: One sentence with the formula in words.
+        needs: Names of the features (`rexrank.metrics.features`) without which texts cannot be scored.
+        blank: The value of a report that says nothing, where that is not the worst end of the range; ``formula``
+            where the metric itself decides.
+        perfect: The value of an identical report, where that is not the best end of the range.
     """
 
     key: str
     label: str
     direction: Direction
     ranges: Mapping[Convention, Range] = field(hash=False)
-    kind: Literal["mean", "corpus"]
+    kind: Literal["mean", "corpus", "set"]
     digits: int
     modality: tuple[str, ...]
     language: tuple[str, ...]
     description: str
+    needs: tuple[str, ...] = ()
+    blank: Literal["worst", "formula"] | Mapping[Convention, float] = field(default="worst", hash=False)
+    perfect: Mapping[Convention, float] | None = field(default=None, hash=False)
 
     def range(self, convention: Convention) -> Range:
         """Lowest and highest value under a convention; None where unbounded."""
         return self.ranges[convention]
 
     def best(self, convention: Convention) -> float | None:
-        """The value of a perfect report, or None where unbounded."""
-        return self.ranges[convention][1 if self.direction == "higher" else 0]
+        """The value of an identical report, or None where there is none."""
+        if self.perfect is not None:
+            return self.perfect[convention]
+        return None if self.direction == "none" else self.ranges[convention][1 if self.direction == "higher" else 0]
 
     def worst(self, convention: Convention) -> float | None:
-        """The value of a report that says nothing right, or None where unbounded."""
-        return self.ranges[convention][0 if self.direction == "higher" else 1]
+        """The value of a report that says nothing, or None where there is none."""
+        if isinstance(self.blank, Mapping):
+            return self.blank[convention]
+        return None if self.direction == "none" else self.ranges[convention][0 if self.direction == "higher" else 1]
 
 
 Compute = Callable[["Pairs", Sequence[str], Convention, Mapping[str, Any]], Mapping[str, "Outcome"]]
 
 
 @dataclass(frozen=True)
+class Option:
+    """A keyword option of a metric, as its documentation shows it.
+
+    Attributes:
+        name: The keyword.
+        values: What it takes, in words (``True or False``).
+        default: What holds without it, in words.
+        description: One sentence.
+    """
+
+    name: str
+    values: str
+    default: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair of invented reports on which the conventions differ; its values are computed for the documentation.
+
+    Attributes:
+        prediction: The model's text.
+        reference: The radiologist's.
+        features: Features by name, for keys that need them.
+        options: Options of the call.
+    """
+
+    prediction: str
+    reference: str
+    features: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
 class Metric:
-    """One metric: a file of this package.
+    """One metric: a file of this package, whose docstring is its definition.
 
     Attributes:
         name: Name of the metric, which may serve several score keys.
@@ -77,8 +125,12 @@ class Metric:
             scores every pair by the formula alone; `policy` decides about
             blank, empty and identical texts afterwards.
         source: Paper and repository that define it.
-        needs: Names of the encoders whose features it takes.
-        options: Names of the keyword options it accepts.
+        options: The keyword options it accepts.
+        english_only: Whether it understands English alone, so that a reference in another script has no score.
+        task: ``report``, or ``vqa`` for answers to questions; ``all`` names the metrics of reports.
+        missing: Says in one sentence what the metric lacks on this machine, or None; looked up before computing.
+        examples: The smallest pairs on which the conventions differ.
+        faults: Known faults of other implementations, one sentence each.
     """
 
     name: str
@@ -86,8 +138,17 @@ class Metric:
     keys: tuple[ScoreKey, ...]
     compute: Compute
     source: str
-    needs: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    english_only: bool = False
+    task: Literal["report", "vqa"] = "report"
+    missing: Callable[[], str | None] | None = None
+    examples: tuple[Example, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    @property
+    def option_names(self) -> tuple[str, ...]:
+        """Names of the options."""
+        return tuple(option.name for option in self.options)
 
 
 @cache
@@ -109,6 +170,8 @@ def _register(metric: Metric, by_name: dict[str, Metric], keys: dict[str, ScoreK
         raise RuntimeError(f"two metrics are named {metric.name!r}")
     by_name[metric.name] = metric
     for score_key in metric.keys:
+        if unknown := [name for name in score_key.needs if name not in FEATURES]:
+            raise RuntimeError(f"{score_key.key} needs {unknown[0]!r}, which rexrank.metrics.features does not list")
         if score_key.key in keys:
             raise RuntimeError(
                 f"score key {score_key.key!r} belongs to both {owners[score_key.key].name!r} and {metric.name!r}"
@@ -137,3 +200,17 @@ def metric_of(key: str) -> Metric:
     if not isinstance(key, str) or key not in owners:
         raise InvalidCall(f"unknown score key {shown(key)}; known are {', '.join(owners)}")
     return owners[key]
+
+
+def why_unavailable(key: str) -> str | None:
+    """Why a score cannot be computed from texts alone here, in one sentence; None where it can.
+
+    Raises:
+        InvalidCall: No metric computes it.
+    """
+    metric = metric_of(key)
+    needs = score_keys()[key].needs
+    if needs:
+        makers = dict.fromkeys(FEATURES[name].made_by for name in needs)
+        return f"{key} needs {' and '.join(makers)}, which rexrank {__version__} does not run; give features instead"
+    return metric.missing() if metric.missing else None

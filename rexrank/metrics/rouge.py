@@ -28,7 +28,7 @@ from rexrank.metrics.lcs import lcs_lengths
 from rexrank.metrics.ngrams import clipped_matches
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
-from rexrank.metrics.registry import Metric, ScoreKey
+from rexrank.metrics.registry import Metric, Option, ScoreKey
 from rexrank.metrics.tokenizers import ALNUM, ALNUM_STEMMED, SPACE, UNICODE_STEMMED, UNICODE_WORDS
 from rexrank.terms import Convention
 
@@ -131,5 +131,7 @@ METRIC = Metric(
     ),
     compute=_compute,
     source="Lin, 2004; github.com/salaniz/pycocoevalcap; github.com/google-research/google-research (rouge)",
-    options=("stemmer",),
+    options=(
+        Option("stemmer", "True or False", "True in `published`, False in `corrected`", "Whether words are stemmed."),
+    ),
 )

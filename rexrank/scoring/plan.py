@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from rexrank import __version__
 from rexrank.errors import shown
-from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys
+from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys, why_unavailable
 from rexrank.metrics.inputs import check_names
 from rexrank.protocols import Protocol, available, load
 
@@ -33,8 +33,8 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
     """Decide what to compute.
 
     Args:
-        asked: Score keys or names of metrics (all their keys); ``all`` for the whole registry; None for the
-            protocol's list.
+        asked: Score keys or names of metrics (all their keys); ``all`` for every metric of reports; None
+            for the protocol's list.
         protocol: Rule book in force. Scores of any protocol that no module computes yet are unavailable, not unknown.
 
     Raises:
@@ -49,16 +49,17 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
     groups: dict[str, list[str]] = {}
     unavailable = {}
     for key in dict.fromkeys(wanted):
-        if key in score_keys():
+        reason = why_unavailable(key) if key in score_keys() else f"{key} is not computed by rexrank {__version__}"
+        if reason is None:
             groups.setdefault(metric_of(key).name, []).append(key)
         else:
-            unavailable[key] = f"{key} is not computed by rexrank {__version__}"
+            unavailable[key] = reason
     return Plan(groups, unavailable)
 
 
 def _keys_of(name: str) -> list[str]:
     if name == "all":
-        return list(score_keys())
+        return [key for key in score_keys() if metric_of(key).task == "report"]
     if name in score_keys() or name in _unbuilt():
         return [name]
     if name in metrics():

@@ -13,8 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rexrank import __version__
-from rexrank.errors import RefusedInput, RexrankError
-from rexrank.metrics import KeyScores, compute
+from rexrank.errors import RefusedInput, RexrankError, shown
+from rexrank.metrics import InvalidCall, KeyScores, compute, options_of, score_keys
 from rexrank.metrics.inputs import check_choice
 from rexrank.protocols import Prepared, Protocol, load, prepare
 from rexrank.reports.problems import Problem
@@ -48,6 +48,7 @@ def score(
     progress: bool | Progress = True,
     text_preparation: str | None = None,
     limits: Limits | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> ScoreCard:
     """Score predictions against references.
 
@@ -58,7 +59,8 @@ def score(
             `predictions` is one.
         protocol: Rule book: ``rexrank`` (newest version), ``rexrank@2025-09-05``, ``plain``; None is ``plain``.
         track: ``findings``, ``impression`` or ``report``.
-        metrics: Score keys or metric names; ``all`` for the registry; None for the protocol's list.
+        metrics: Score keys or metric names; ``all`` for every metric of reports; None for the
+            protocol's list.
         convention: ``published`` or ``corrected``; None for the protocol's.
         device: Where models run, for metrics that have one; None chooses.
         cache_dir: Folder for features of models, for metrics that have one.
@@ -66,6 +68,8 @@ def score(
             ``(stage, done, total)``.
         text_preparation: ``reference``, ``both``, ``none`` or ``sections``; None for the protocol's.
         limits: What a file may hold at most.
+        options: Options of the metrics and of their policy by name (``{"stemmer": False}``); docs/metrics.md lists
+            them. Each goes to the metrics that have it.
 
     Returns:
         The score card. A metric that fails is in ``unavailable`` with its reason; the others are computed.
@@ -73,7 +77,7 @@ def score(
     Raises:
         RefusedInput: The inputs cannot be scored; with every fault.
         UnknownProtocol: No such protocol, version, track or text preparation.
-        InvalidCall: No such metric or convention.
+        InvalidCall: No such metric, convention or option.
     """
     started = _now()
     rules = load(protocol)
@@ -81,13 +85,14 @@ def score(
     rules.option(chosen, text_preparation)
     rules.check_track(track)
     work = plan(metrics, rules)
+    chosen_options = _check_options(options, work)
     # Intervals take as long as scores, so each is a step of its own.
     with _reporting(progress, total=1 + len(work.groups) + len(work.keys)) as step:
         step("read")
         left, right = read_pair(predictions, references, track, limits)
         prepared = prepare(rules, track, right.studies, left.texts, chosen, text_preparation)
         _refuse_nothing(prepared, right, track)
-        results = _Results(dict(work.unavailable))
+        results = _Results(dict(work.unavailable), chosen_options)
         for name, keys in work.groups.items():
             results.add(name, keys, prepared, chosen, step)
     return _card(started, rules, chosen, track, work, prepared, results, (left, right))
@@ -98,6 +103,7 @@ class _Results:
     """What the metrics returned so far."""
 
     unavailable: dict[str, str]
+    options: Mapping[str, Any]
     scores: dict[str, KeyScores] = field(default_factory=dict)
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -109,7 +115,8 @@ class _Results:
         start = time.perf_counter()
         step(name)
         texts = prepared.predictions, prepared.references
-        scores = self._attempt(name, keys, lambda: compute(keys, *texts, convention, preparation=prepared.name))
+        own = {option: value for option, value in self.options.items() if option in options_of(name)}
+        scores = self._attempt(name, keys, lambda: compute(keys, *texts, convention, prepared.name, **own))
         for key, one in (scores or {}).items():
             step(f"interval of {key}")
             ends = self._attempt(name, [key], partial(_interval, one))
@@ -139,6 +146,8 @@ class _Results:
 
 
 def _interval(scores: KeyScores) -> tuple[float, float] | None:
+    if score_keys()[scores.key].kind == "set":
+        return None
     if scores.statistics is not None and scores.formula is not None:
         return corpus_interval(scores.statistics, scores.formula, CONFIDENCE, RESAMPLES, SEED)
     return interval(scores.values, CONFIDENCE, RESAMPLES, SEED)
@@ -199,6 +208,15 @@ def _table(study_ids: list[str], scores: Mapping[str, KeyScores]) -> "pyarrow.Ta
     for key, one in scores.items():
         columns[key] = pyarrow.array(one.values, pyarrow.float64(), mask=~np.isfinite(one.values))
     return pyarrow.table(columns)
+
+
+def _check_options(options: Mapping[str, Any] | None, work: Plan) -> dict[str, Any]:
+    known = dict.fromkeys(option for name in work.groups for option in options_of(name))
+    for option in options or {}:
+        if option not in known:
+            listed = ", ".join(known) or "none"
+            raise InvalidCall(f"unknown option {shown(option)}; the metrics asked for take {listed}")
+    return dict(options or {})
 
 
 def _refuse_nothing(prepared: Prepared, references: References, track: Track) -> None:

@@ -1,0 +1,1 @@
+"""Programs that rexrank drives: METEOR's Java."""

@@ -1,0 +1,1 @@
+"""CheXpert-14 labels of reports by rules, without weights."""

