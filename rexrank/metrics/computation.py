@@ -101,7 +101,7 @@ def compute(
 
 def options_of(name: str) -> tuple[str, ...]:
     """Names of the options that a metric takes in `compute`, those of the policy included."""
-    return (*metrics()[name].option_names, *policies.OPTIONS)
+    return (*metrics()[name].option_names, *policies.OPTION_NAMES)
 
 
 def _group(keys: Sequence[str]) -> dict[str, Metric]:

@@ -15,13 +15,33 @@ import numpy as np
 from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import ScoreKey
+from rexrank.metrics.registry import Option, ScoreKey
 from rexrank.terms import Convention
 
 Treatment = Literal["undefined", "worst", "error"]
-OPTIONS = ("on_empty_reference", "on_empty_prediction", "on_unsupported_language")
+OPTIONS = (
+    Option(
+        "on_empty_reference",
+        "undefined, worst or error",
+        "undefined; `published`: the original's value",
+        "What becomes of a study whose reference is blank.",
+    ),
+    Option(
+        "on_empty_prediction",
+        "undefined, worst or error",
+        "worst; `published`: the original's value",
+        "What becomes of a blank prediction.",
+    ),
+    Option(
+        "on_unsupported_language",
+        "undefined or compute",
+        "undefined; `published`: compute",
+        "Whether an English-only metric scores a reference outside the Latin script.",
+    ),
+)
+OPTION_NAMES = tuple(option.name for option in OPTIONS)
 _TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
-_BLANKS = OPTIONS[:2]
+_BLANKS = OPTION_NAMES[:2]
 _LANGUAGES = ("undefined", "compute")
 _CORRECTED_DEFAULTS: dict[str, Any] = {
     "on_empty_reference": "undefined",
@@ -51,12 +71,12 @@ class Policy:
     def signature(self) -> dict[str, str]:
         """Parts for the signature: only what differs from the convention's default."""
         defaults = _defaults(self.convention)
-        chosen = {name: getattr(self, name) for name in OPTIONS}
+        chosen = {name: getattr(self, name) for name in OPTION_NAMES}
         return {name.removeprefix("on_"): str(value) for name, value in chosen.items() if value != defaults[name]}
 
 
 def _defaults(convention: Convention) -> Mapping[str, Any]:
-    return _CORRECTED_DEFAULTS if convention == "corrected" else dict.fromkeys(OPTIONS)
+    return _CORRECTED_DEFAULTS if convention == "corrected" else dict.fromkeys(OPTION_NAMES)
 
 
 def read_policy(convention: Convention, options: Mapping[str, Any]) -> Policy:
@@ -66,7 +86,7 @@ def read_policy(convention: Convention, options: Mapping[str, Any]) -> Policy:
         InvalidCall: A value is none of those that the option takes.
     """
     chosen: dict[str, Any] = dict(_defaults(convention))
-    for name in OPTIONS:
+    for name in OPTION_NAMES:
         value = options.get(name)
         if value is None:
             continue

@@ -1,0 +1,130 @@
+"""What every metric gets from the core: features, values for blank reports of its own, reasons, scripts, whole sets."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rexrank.metrics import InvalidCall, TextFeatures, Unavailable, compute, metric_of, score_keys, why_unavailable
+from rexrank.metrics.features import FEATURES, check_features, of_kept_references
+from rexrank.metrics.outcome import Outcome
+from rexrank.metrics.pairs import Pairs
+from rexrank.metrics.policy import Judged, judge, read_policy
+from rexrank.metrics.registry import ScoreKey
+
+REPORT, RUSSIAN = "Mild edema.", "Лёгкие без очагов."
+
+
+def score_key(**changed: Any) -> ScoreKey:
+    ranges = {"published": (-1.0, 1.0), "corrected": (-1.0, 1.0)}
+    fields: dict[str, Any] = {"key": "x", "label": "X", "direction": "higher", "ranges": ranges, "kind": "mean"}
+    fields |= {"digits": 2, "modality": ("any",), "language": ("any",), "description": "."}
+    return ScoreKey(**{**fields, **changed})
+
+
+def judged(
+    key: ScoreKey, predictions: list[str], outcome: Outcome, english_only: bool = False, **options: Any
+) -> Judged:
+    pairs = Pairs(predictions, [(REPORT,)] * len(predictions))
+    return judge(outcome, key, pairs, read_policy("corrected", options), english_only)
+
+
+def outcome(values: list[float], content: list[bool] | None = None, **more: Any) -> Outcome:
+    full = np.ones(len(values), dtype=bool)
+    return Outcome(np.array(values), {}, full if content is None else np.array(content), full, **more)
+
+
+def test_a_key_may_say_what_a_blank_and_what_an_identical_report_is_worth() -> None:
+    key = score_key(blank={"published": 0.1, "corrected": 0.0}, perfect={"published": 0.8, "corrected": 0.9})
+    assert judged(key, ["", REPORT, "Clear."], outcome([0.5, 0.5, 0.5])).values.tolist() == [0.0, 0.9, 0.5]
+    assert (key.worst("published"), key.best("published")) == (0.1, 0.8)
+    assert hash(key) == hash(score_key())
+
+
+def test_a_metric_may_decide_about_blank_reports_itself() -> None:
+    result = judged(
+        score_key(blank="formula"), ["", "Clear.", "Clear."], outcome([0.3, 0.4, np.nan], [False, False, True])
+    )
+    assert result.values[:2].tolist() == [0.3, 0.4]
+    assert result.reasons == {2: "original_fails"}
+    asked = judged(score_key(blank="formula"), [""], outcome([0.3]), on_empty_prediction="undefined")
+    assert asked.reasons == {0: "empty_prediction"}
+
+
+def test_a_descriptive_number_is_left_alone() -> None:
+    key = score_key(direction="none")
+    assert judged(key, ["", REPORT], outcome([0.0, 2.0], [False, True])).values.tolist() == [0.0, 2.0]
+    assert key.best("corrected") is key.worst("corrected") is None
+
+
+def test_the_reason_of_a_metric_stands() -> None:
+    lost = outcome([np.nan, np.nan, 0.5], [True, True, True], reasons={0: "unparsed", 2: "not used"})
+    assert judged(score_key(), ["A.", "B.", "C."], lost).reasons == {0: "unparsed", 1: "original_fails"}
+    none = Outcome(np.array([np.nan]), {}, np.zeros(1, bool), np.zeros(1, bool), reasons={0: "no_terms"})
+    assert judged(score_key(), ["A."], none).reasons == {0: "no_terms"}
+    identical = judged(score_key(), [REPORT], outcome([np.nan], reasons={0: "unparsed"}))
+    assert (identical.values.tolist(), identical.reasons) == ([1.0], {})
+
+
+def test_scripts_that_an_english_metric_cannot_read() -> None:
+    pairs = Pairs([REPORT, RUSSIAN, RUSSIAN], [(RUSSIAN,), (REPORT,), (RUSSIAN,)])
+    whole = outcome([0.5, 0.5, 0.5])
+    result = judge(whole, score_key(), pairs, read_policy("corrected", {}), english_only=True)
+    assert result.reasons == {0: "unsupported_language"}
+    assert result.values[1:].tolist() == [-1, 1]
+    assert result.counts["n_unsupported_language"] == 3
+    lexical = judge(whole, score_key(), pairs, read_policy("corrected", {}))
+    assert lexical.values[:2].tolist() == [0.5, 0.5]
+    assert "n_unsupported_language" not in lexical.counts
+    override = read_policy("corrected", {"on_unsupported_language": "compute"})
+    assert judge(whole, score_key(), pairs, override, english_only=True).values[:2].tolist() == [0.5, 0.5]
+    assert override.signature == {"unsupported_language": "compute"}
+    published = judge(whole, score_key(), pairs, read_policy("published", {}), english_only=True)
+    assert published.values.tolist() == [0.5, 0.5, 0.5]
+    with pytest.raises(InvalidCall, match="on_unsupported_language: expected one of undefined, compute"):
+        read_policy("corrected", {"on_unsupported_language": "worst"})
+
+
+def test_features_have_to_fit_the_texts() -> None:
+    counts = [1, 2]
+    good = TextFeatures([1, 2], [[1], [1, 2]])
+    assert check_features({"chexbert_cls": good, "bertscore": [0.1, 0.2]}, counts)["chexbert_cls"] is good
+    for wrong, message in (
+        ({"chexbert": good}, 'unknown name "chexbert"; known are chexbert_labels'),
+        ({"chexbert_cls": [1, 2]}, "expected TextFeatures, got list"),
+        ({"chexbert_cls": TextFeatures([1], [[1], [1, 2]])}, "predictions has 1 items, and there are 2 texts"),
+        ({"chexbert_cls": TextFeatures([1, 2], [[1], [1]])}, r"references\[1\] has 1 items, and there are 2 texts"),
+        ({"bertscore": [0.1]}, "has 1 items, and there are 2 texts"),
+        ({"bertscore": 0.1}, "expected a list, got float"),
+    ):
+        with pytest.raises(InvalidCall, match=message):
+            check_features(wrong, counts)
+    assert of_kept_references(good, [[0], [1]]) == TextFeatures([1, 2], [[1], [2]])
+    assert of_kept_references([0.1], [[0]]) == [0.1]
+
+
+def test_a_score_without_its_features_says_what_it_needs() -> None:
+    needing = [key for key, found in score_keys().items() if found.needs]
+    assert needing
+    for key in needing:
+        reason = why_unavailable(key)
+        assert reason
+        assert all(FEATURES[name].made_by in reason for name in score_keys()[key].needs)
+        with pytest.raises(Unavailable, match=key):
+            compute(key, [REPORT], [REPORT])
+
+
+def test_a_score_of_the_mean_leaves_studies_without_values() -> None:
+    components = {name: [0.9, 0.8, 0.5] for name in score_keys()["inv_radcliq_v1"].needs}
+    texts = (
+        ["A small nodule.", "Clear lungs.", "No edema."],
+        ["A small nodule seen.", "Clear lungs now.", "No edema now."],
+    )
+    both = compute(["radcliq_v1", "inv_radcliq_v1"], *texts, features=components)
+    inverse = both["inv_radcliq_v1"]
+    mean = both["radcliq_v1"].aggregate
+    assert mean is not None
+    assert inverse.aggregate == (pytest.approx(1 / mean) if mean > 0 else None)
+    assert np.isnan(inverse.values).all()
+    assert set(inverse.reasons.values()) == {"only_together"}
+    assert metric_of("inv_radcliq_v1").name == "radcliq"
