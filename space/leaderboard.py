@@ -20,7 +20,7 @@ from space.detail import detail_html
 from space.formatting import escape, is_missing
 from space.links import board_address, hub_link, hub_page, listed
 from space.parts import PRIVATE, first_steps, freshness
-from space.rules import label
+from space.rules import leading_labels
 from space.selection import Page, Wish, arrange_page
 from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, column_keys, laid_out, to_csv
 
@@ -75,8 +75,8 @@ def lead_html(data: BoardData, namespace: str) -> str:
         '<a href="./about">What the numbers mean</a>',
         f"rexrank {escape(__version__)}",
     )
-    computed = [label(key, None) for key in data.host.metrics] if data.host else []
-    scores = f" This host computes {listed(computed)}." if computed else ""
+    computed = data.host.metrics if data.host else []
+    scores = f" This host computes {listed(leading_labels(computed))}." if computed else ""
     return (
         '<h1 class="rx-title">Radiology report generation</h1><p class="rx-lead">How close reports written by AI come '
         f"to the radiologist's.{scores} A score that is not computed is absent, never 0.</p>"

@@ -119,6 +119,16 @@ def label(key: str, protocol: Protocol | None) -> str:
     return (found.label if found else None) or listed or _said_by_inverse(key, protocol)
 
 
+def leading_labels(keys: Sequence[str]) -> list[str]:
+    """Names of the first score of each metric among the keys, and how many further ones there are."""
+    known = registry.score_keys()
+    first = {registry.metric_of(key).name if key in known else key: key for key in reversed(keys)}
+    leading = [key for key in keys if key in first.values()]
+    more = len(keys) - len(leading)
+    rest = [f"{more} more {'score' if more == 1 else 'scores'} of the same kinds"] if more else []
+    return [*(label(key, None) for key in leading), *rest]
+
+
 def _said_by_inverse(key: str, protocol: Protocol | None) -> str:
     """A score that the table shows only as its inverse is named by that column: ``1/RadCliQ-v1`` says RadCliQ-v1."""
     inverse = next((one.label for one in protocol.columns if one.inverse_of == key), None) if protocol else None

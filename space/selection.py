@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rexrank.board.names import name_key
+from rexrank.metrics import metrics
 from space.data import BoardData
 from space.rules import Rules, has_value, rules, with_inverses
 from space.table import BY_RANK, DEFAULT_PLAIN_COLUMNS, PLAIN_COLUMNS, TEXT_COLUMNS, Column, Row, arranged, search
@@ -130,7 +131,10 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
 
 
 def _usual(how: Rules) -> tuple[str, ...]:
-    return (*(column.key for column in how.columns), *DEFAULT_PLAIN_COLUMNS)
+    """The protocol's columns, and of each other metric that a row has a value for its first score."""
+    leading = {metric.keys[0].key for metric in metrics().values() if metric.keys[0].direction != "none"}
+    shown = (column.key for column in how.columns if column.key not in how.extra or column.key in leading)
+    return (*shown, *DEFAULT_PLAIN_COLUMNS)
 
 
 def _result_of(data: BoardData, wish: Wish) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -235,6 +236,15 @@ def test_a_column_without_any_number_is_shown_only_where_the_protocol_asks_for_i
     assert [column.key for column in plain.columns] == ["bleu2", "coco_bleu1", "coco_bleu4", "rouge_l"]
 
 
+def test_of_another_metric_the_first_score_is_shown_and_the_others_wait_to_be_chosen() -> None:
+    rows = (board_row(1, "Ant", 1, bleu2=0.3, rouge_l=0.2, coco_bleu4=0.1),)
+    data = BoardData(leaderboard=rows, host=HOST)
+    asked = Wish(protocol="rexrank@2025-09-05")
+    assert [column.key for column in arrange_page(data, asked).columns] == ["bleu2", "rouge_l"]
+    every = ("bleu2", "coco_bleu4", "rouge_l")
+    assert [column.key for column in arrange_page(data, replace(asked, chosen=every)).columns] == list(every)
+
+
 @pytest.mark.parametrize("key", ["bleu2", "rouge_l", "coco_bleu4", "rouge_l_f1"])
 def test_a_score_has_one_name_under_every_protocol(key: str) -> None:
     names = {label(key, load(protocol)) for protocol in ("rexrank@2025-09-05", "rexrank@2026-08", "plain@1", "")}
@@ -244,7 +254,7 @@ def test_a_score_has_one_name_under_every_protocol(key: str) -> None:
 def test_the_lead_says_what_this_host_computes_and_where_the_numbers_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "https://hub.example.org")
     lead = _Links(lead_html(BoardData(host=HOST), "lab"))
-    assert "This host computes BLEU-2, COCO BLEU-1, COCO BLEU-4, ROUGE-L (COCO)." in lead.words
+    assert "This host computes BLEU-2, ROUGE-L (COCO), 2 more scores of the same kinds." in lead.words
     assert "absent, never 0" in lead.words
     assert lead.addresses[:2] == ["https://hub.example.org/datasets/lab/results", "./about#cite"]
     assert "This host computes" not in lead_html(BoardData(), "lab")
