@@ -22,7 +22,19 @@ _HOMES = {
     "validate": "rexrank.reports.validation",
 }
 _SUBPACKAGES = frozenset(
-    {"benchmarks", "board", "hub", "localhub", "metrics", "modules", "protocols", "reports", "scoring", "statistics"}
+    {
+        "benchmarks",
+        "board",
+        "hub",
+        "labels",
+        "localhub",
+        "metrics",
+        "modules",
+        "protocols",
+        "reports",
+        "scoring",
+        "statistics",
+    }
 )
 
 __all__ = [
