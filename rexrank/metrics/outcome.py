@@ -27,6 +27,8 @@ class Outcome:
         of_mean: Turns means of the values [b] into what is shown [b], nan where undefined; the studies then have no
             value of their own (``inv_radcliq_v1``).
         aggregate: Value of the whole set, for keys of the kind ``set`` alone.
+        undefined: Why no study of this set has a value, identical and blank texts included
+            (``degenerate_reference_statistics``); None where the studies decide for themselves.
     """
 
     values: Floats
@@ -39,3 +41,4 @@ class Outcome:
     reasons: Mapping[int, str] = field(default_factory=dict)
     of_mean: Formula | None = None
     aggregate: float | None = None
+    undefined: str | None = None

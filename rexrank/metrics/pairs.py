@@ -54,13 +54,18 @@ class PairTokens:
         predictions: One row a study.
         references: One row a reference; those of one study follow each other.
         first_reference: First reference row of each study and the end, int64 [n + 1].
-        vocabulary: Number of distinct tokens.
+        words: The distinct tokens, by their numbers.
     """
 
     predictions: Rows
     references: Rows
     first_reference: Integers
-    vocabulary: int
+    words: tuple[str, ...]
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of distinct tokens."""
+        return len(self.words)
 
     @cached_property
     def owners(self) -> Integers:
@@ -77,7 +82,7 @@ class PairTokens:
         if self.single:
             return self
         first = np.arange(len(self.owners) + 1)
-        return PairTokens(self.predictions.take(self.owners), self.references, first, self.vocabulary)
+        return PairTokens(self.predictions.take(self.owners), self.references, first, self.words)
 
 
 class _Vocabulary(dict[str, int]):
@@ -148,7 +153,7 @@ class Pairs:
             references = _rows(chain.from_iterable(self.references), tokenizer, vocabulary)
             counts = [len(texts) for texts in self.references]
             first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-            self._tokens[tokenizer.name] = PairTokens(predictions, references, first, len(vocabulary.numbers))
+            self._tokens[tokenizer.name] = PairTokens(predictions, references, first, tuple(vocabulary.numbers))
         return self._tokens[tokenizer.name]
 
     @cached_property

@@ -156,6 +156,8 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy, e
         verdict.treat(blank & ~empty, policy.on_empty_prediction, "empty_prediction")
         verdict.treat(~blank & empty, policy.on_empty_reference, "empty_reference")
         verdict.treat(blank & empty, policy.on_empty_reference, "both_empty")
+    if outcome.undefined is not None:
+        verdict.undefine(~np.isnan(verdict.values), outcome.undefined)
 
     lost = np.flatnonzero(np.isnan(verdict.values)).tolist()
     reasons = {position: verdict.reasons.get(position, "original_fails") for position in lost}
