@@ -138,3 +138,17 @@ def test_published_equals_the_stored_rouge_l_of_mrg_rl(shared_data: Path) -> Non
     assert len(scores.values) == 382
     assert scores.aggregate == pytest.approx(stored, abs=1e-9)
     assert scores.aggregate == pytest.approx(float(np.mean(scores.values)), abs=1e-15)
+
+
+@pytest.mark.parametrize("stemmer", [True, False])
+def test_published_equals_rouge_score_on_real_reports(stemmer: bool, shared_data: Path) -> None:
+    (folder,) = (path for path in (shared_data / "iu_xray" / "predictions" / "mrg_rl").iterdir() if path.is_dir())
+    references = json.loads((folder / "test_refs.json").read_text(encoding="utf-8"))
+    predictions = json.loads((folder / "test_preds.json").read_text(encoding="utf-8"))
+    texts = [predictions[study][0] for study in references]
+    scorer = RougeScorer(list(SCORER_KEYS.values()), use_stemmer=stemmer)
+    expected = [scorer.score_multi(true, text) for true, text in zip(references.values(), texts, strict=True)]
+    scores = compute(list(SCORER_KEYS), texts, list(references.values()), stemmer=stemmer)
+    for key, kind in SCORER_KEYS.items():
+        assert scores[key].counts["n"] == 382
+        assert scores[key].values.tolist() == pytest.approx([study[kind].fmeasure for study in expected], abs=1e-12)

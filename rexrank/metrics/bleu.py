@@ -27,7 +27,7 @@ import numpy as np
 from rexrank.metrics.ngrams import clipped_matches, ngram_totals
 from rexrank.metrics.outcome import Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
-from rexrank.metrics.registry import Metric, ScoreKey
+from rexrank.metrics.registry import Example, Metric, ScoreKey
 from rexrank.metrics.tokenizers import REXRANK, SPLIT, UNICODE
 from rexrank.terms import Convention
 
@@ -161,4 +161,27 @@ METRIC = Metric(
     ),
     compute=_compute,
     source="Papineni et al., ACL 2002; github.com/rajpurkarlab/CXR-Report-Metric; github.com/salaniz/pycocoevalcap",
+    examples=(
+        Example("Cardiomegaly", "Cardiomegaly"),
+        Example("Stable heart size.\tClear apices.", "Stable heart size. Clear apices."),
+        Example("Impression:Stable heart size.", "IMPRESSION: stable heart size."),
+        Example("Impression: Stable heart size.", "Stable heart size."),
+        Example("hernia(large)", "hernia (large)"),
+        Example("Heart enlarged; lungs expanded.", "Heart enlarged lungs expanded."),
+        Example("fracture", "no fracture"),
+        Example("large hiatal hernia", "large hiatal hernia"),
+        Example("Hernia", "hernia"),
+    ),
+    faults=(
+        "ReXrank's tokeniser keeps tabs and line breaks inside tokens and glues all marks but full stops to their "
+        "word, and an identical report of one token scores .316.",
+        "pycocoevalcap gives an identical report of three words a BLEU-4 of .032, of two words .001; case counts, "
+        "unless the Stanford tokeniser is put in front, as R2Gen-style code does not.",
+        "pycocoevalcap stops where the ids of both sides differ, without saying which.",
+        "`fast_bleu`, which ReXrank calls, often fails to build.",
+        "`evaluate`'s bleu and sacrebleu use the tokeniser 13a and a corpus value without smoothing, sacrebleu from 0 "
+        "to 100; its references are listed by set and not by study, so two studies given as lists score 100 in silence.",
+        "NLTK without smoothing gives 1e-154 to two identical words; its smoothing method 7 can exceed 1.",
+        "RadEval runs four passes for BLEU-1 to BLEU-4 and imports torch for them.",
+    ),
 )

@@ -28,7 +28,7 @@ from rexrank.metrics.lcs import lcs_lengths
 from rexrank.metrics.ngrams import clipped_matches
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
-from rexrank.metrics.registry import Metric, Option, ScoreKey
+from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
 from rexrank.metrics.tokenizers import ALNUM, ALNUM_STEMMED, SPACE, UNICODE_STEMMED, UNICODE_WORDS
 from rexrank.terms import Convention
 
@@ -133,5 +133,25 @@ METRIC = Metric(
     source="Lin, 2004; github.com/salaniz/pycocoevalcap; github.com/google-research/google-research (rouge)",
     options=(
         Option("stemmer", "True or False", "True in `published`, False in `corrected`", "Whether words are stemmed."),
+    ),
+    examples=(
+        Example("", ""),
+        Example("Stable right scar", "stable right scar"),
+        Example("stable  right scar", "stable right scar"),
+        Example("opacities", "opacity"),
+        Example("opacities", "opacity", options={"stemmer": True}),
+        Example("Лёгкие без теней", "Лёгкие без теней"),
+        Example("...", "..."),
+        Example("scar", "scar"),
+    ),
+    faults=(
+        "pycocoevalcap's ROUGE-L gives 1 to two empty texts and counts the empty tokens between two spaces; it can "
+        "take precision and recall from different references.",
+        "`rouge_score` keeps a-z and 0-9 alone, so identical texts in other scripts score 0, and so does ROUGE-2 of "
+        "one word.",
+        "`evaluate`'s rouge does not stem, and its default aggregate is the median of 1,000 bootstrap means without a "
+        "seed: not the mean, and another number in every run.",
+        '`evaluate.load("rouge")` needs the network and NLTK; its README shows two values for one example.',
+        "Each of these measures the longest common subsequence in quadratic time in Python.",
     ),
 )
