@@ -180,7 +180,7 @@ METRIC = Metric(
         "pycocoevalcap stops where the ids of both sides differ, without saying which.",
         "`fast_bleu`, which ReXrank calls, often fails to build.",
         "`evaluate`'s bleu and sacrebleu use the tokeniser 13a and a corpus value without smoothing, sacrebleu from 0 "
-        "to 100; its references are listed by set and not by study, so two studies given as lists score 100 in silence.",
+        "to 100; its references are listed by set and not by study, so two studies as two lists score 100 in silence.",
         "NLTK without smoothing gives 1e-154 to two identical words; its smoothing method 7 can exceed 1.",
         "RadEval runs four passes for BLEU-1 to BLEU-4 and imports torch for them.",
     ),
