@@ -1,53 +1,19 @@
-"""Processes that load an evaluate module with caches of their own."""
+"""Evaluate modules in processes with caches of their own, and in this one."""
 
+import runpy
 from pathlib import Path
 from typing import Any
 
 from waiting import last_json, surroundings
 
+from rexrank.metrics.registry import metrics
+
 ROOT = Path(__file__).resolve().parents[1]
-
-# Runs in a process of its own: evaluate reads its folders from the environment when it is imported.
-CHECK = r"""
-import ast, doctest, json, re, runpy, sys
-from pathlib import Path
-import evaluate
-
-before = set(sys.modules)
-folder = Path(sys.argv[1])
-path = sys.argv[2] if len(sys.argv) > 2 else str(folder)
-module = evaluate.load(path)
-
-
-def rounded(value):
-    if isinstance(value, list):
-        return [rounded(item) for item in value]
-    return round(value, 6) if isinstance(value, float) else value
-
-
-for case in runpy.run_path(str(folder / "tests.py"))["test_cases"]:
-    result = module.compute(predictions=case["predictions"], references=case["references"], **case["options"])
-    found = {key: rounded(result[key]) for key in case["result"]}
-    assert found == case["result"], found
-
-heavy = {"torch", "transformers", "tensorflow", "jax"} & (set(sys.modules) - before)
-assert not heavy, heavy
-
-block = re.search(r"```python\n(.*?)```", (folder / "README.md").read_text(encoding="utf-8"), re.S)[1]
-names = {}
-exec(re.sub(r"evaluate\.load\(.*\)", f"evaluate.load({path!r})", block), names)
-shown = re.findall(r"^(result\[.*?\]) +# ([^(\n]+)", block, re.M)
-assert shown
-for expression, value in shown:
-    assert rounded(eval(expression, names)) == ast.literal_eval(value.strip()), expression
-
-example = re.sub(r"evaluate\.load\(.*\)", f"evaluate.load({path!r})", module.inputs_description)
-failures = doctest.DocTestRunner().run(
-    doctest.DocTestParser().get_doctest(example, {"evaluate": evaluate}, folder.name, None, 0), out=sys.stderr.write
-)
-assert failures.attempted and not failures.failed
-print(json.dumps({"keys": module.keys, "revision": module._hash}))
-"""
+FOLDERS = ROOT / "evaluate_modules"
+MODULES = tuple(sorted(path.parent.name for path in FOLDERS.glob("*/README.md")))
+# METEOR needs Java.
+RUNNING = tuple(name for name in MODULES if not (missing := metrics()[name].missing) or not missing())
+CHECK = (ROOT / "tests" / "module_check.py").read_text(encoding="utf-8")
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
@@ -64,4 +30,21 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def run(code: str, arguments: list[str], cwd: Path, settings: dict[str, str]) -> Any:
     """Run code in a new interpreter and return the JSON of its last line."""
-    return last_json(code, arguments, cwd, settings, timeout=200)
+    return last_json(code, arguments, cwd, settings, timeout=300)
+
+
+def module_class(name: str) -> type:
+    """The class of a module, without the evaluate library's loader and its cache."""
+    from rexrank.modules.checked import Checked
+
+    found = runpy.run_path(str(FOLDERS / name / f"{name}.py"))
+    (only,) = (
+        one for one in found.values() if isinstance(one, type) and issubclass(one, Checked) and one is not Checked
+    )
+    return only
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    """The worked examples of a module."""
+    found: list[dict[str, Any]] = runpy.run_path(str(FOLDERS / name / "tests.py"))["test_cases"]
+    return found

@@ -9,7 +9,8 @@ import pytest
 evaluate = pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
 
 from rexrank.metrics import compute as metric_compute  # noqa: E402
-from rexrank.modules.inputs import Checked, check_call, text_features  # noqa: E402
+from rexrank.modules.checked import Checked  # noqa: E402
+from rexrank.modules.inputs import check_call  # noqa: E402
 
 MARK = "ZEBRAFISH"
 PREDICTIONS = [f"Small left effusion {MARK}.", "Clear lungs."]
@@ -19,12 +20,10 @@ REFERENCES = ["Small right effusion.", f"Lungs are clear {MARK}."]
 class Module(Checked, evaluate.Metric):
     """A module as the folders of evaluate_modules/ define them."""
 
-    keys = ("bleu2", "rouge1")
+    metric = "rouge"
 
     def _info(self) -> Any:
-        return evaluate.MetricInfo(
-            description="d", citation="", inputs_description="More words.", features=text_features()
-        )
+        return self.describe("What it is.", "", ">>> more.words", papers=[], code=[])
 
 
 @pytest.fixture
@@ -88,8 +87,8 @@ BAD_CALLS = [
         "ids[1]: expected str, got int (1 item affected)",
     ),
     (
-        {"predictions": PREDICTIONS, "references": REFERENCES, "keys": ["rouge2"]},
-        'keys: expected some of bleu2, rouge1; got "rouge2"',
+        {"predictions": PREDICTIONS, "references": REFERENCES, "keys": ["bleu2"]},
+        'keys: expected some of rouge_l, rouge1, rouge2, rouge_l_f1; got "bleu2"',
     ),
 ]
 
@@ -108,25 +107,27 @@ def test_a_bad_call_is_refused_in_one_sentence_without_text(
 def test_a_refused_convention_leaves_the_module_usable(module: Module) -> None:
     with pytest.raises(ValueError, match="convention"):
         module.compute(predictions=PREDICTIONS, references=REFERENCES, convention="best")
-    assert module.compute(predictions=["a b"], references=["a b"])["bleu2_per_report"] == [1.0]
+    assert module.compute(predictions=["a b"], references=["a b"])["rouge1_per_report"] == [1.0]
 
 
 def test_results_are_those_of_the_library(module: Module) -> None:
     for convention in ("published", "corrected"):
-        expected = metric_compute(["bleu2", "rouge1"], PREDICTIONS, REFERENCES, convention=convention)
-        found = module.compute(predictions=PREDICTIONS, references=REFERENCES, convention=convention)
-        for key in ("bleu2", "rouge1"):
+        expected = metric_compute(["rouge_l", "rouge1"], PREDICTIONS, REFERENCES, convention=convention)
+        found = module.compute(
+            predictions=PREDICTIONS, references=REFERENCES, convention=convention, keys=list(expected)
+        )
+        for key in ("rouge_l", "rouge1"):
             assert found[key] == expected[key].aggregate
             assert found[f"{key}_per_report"] == expected[key].values.tolist()
-        assert found["signature"].split(" ") == [expected["bleu2"].signature, expected["rouge1"].signature]
+        assert found["signature"].split(" ") == [expected["rouge_l"].signature, expected["rouge1"].signature]
         assert (found["n_empty"], found["n_truncated"], found["n_undefined"]) == (0, 0, 0)
 
 
 def test_a_blank_prediction_is_valid_and_counted(module: Module) -> None:
-    found = module.compute(predictions=["", "a b"], references=["a b", "a b"], keys="bleu2")
-    assert found["bleu2_per_report"] == [0.0, 1.0]
+    found = module.compute(predictions=["", "a b"], references=["a b", "a b"], keys="rouge1")
+    assert found["rouge1_per_report"] == [0.0, 1.0]
     assert found["n_empty"] == 1
-    assert set(found) == {"bleu2", "bleu2_per_report", "signature", "n_empty", "n_truncated", "n_undefined"}
+    assert set(found) == {"rouge1", "rouge1_per_report", "signature", "n_empty", "n_truncated", "n_undefined"}
 
 
 def test_an_undefined_value_is_none_and_counted(module: Module) -> None:
@@ -138,8 +139,8 @@ def test_an_undefined_value_is_none_and_counted(module: Module) -> None:
 
 
 def test_several_references_a_report(module: Module) -> None:
-    found = module.compute(predictions=["a b", "c d"], references=[["x y", "a b"], ["c d"]], keys=["bleu2"])
-    assert found["bleu2_per_report"] == [1.0, 1.0]
+    found = module.compute(predictions=["a b", "c d"], references=[["x y", "a b"], ["c d"]], keys=["rouge1"])
+    assert found["rouge1_per_report"] == [1.0, 1.0]
 
 
 def test_arrays_and_tuples_are_lists_too(module: Module) -> None:
@@ -163,14 +164,14 @@ def test_a_refused_batch_is_not_kept(module: Module) -> None:
         module.add_batch(predictions=["x"], references=[["y"]])
     with pytest.raises(ValueError, match="ids: not an argument"):
         module.add_batch(predictions=["x"], references=["y"], ids=["s1"])
-    assert module.compute()["bleu2_per_report"] == [1.0]
+    assert module.compute()["rouge1_per_report"] == [1.0]
 
 
 def test_collected_rows_never_enter_a_call_with_inputs(module: Module) -> None:
     module.add_batch(predictions=["x"], references=["y"])
     with pytest.warns(UserWarning, match="1 collected"):
         found = module.compute(predictions=["a b"], references=["a b"])
-    assert found["bleu2_per_report"] == [1.0]
+    assert found["rouge1_per_report"] == [1.0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         module.compute(predictions=["a b"], references=["a b"])
@@ -190,7 +191,7 @@ def test_no_cache_file_is_written(tmp_path: Any) -> None:
 
 def test_help_texts_survive(module: Module) -> None:
     for method in (module.compute, module.add, module.add_batch):
-        assert (method.__doc__ or "").endswith("More words.")
+        assert (method.__doc__ or "").endswith(">>> more.words\n")
 
 
 def test_check_call_keeps_one_shape() -> None:

@@ -74,18 +74,24 @@ def test_refusals_are_one_sentence_and_leave_no_text_in_the_log(page_address: tu
     address, log = page_address
     client = gradio_client.Client(address, verbose=False)
 
-    def score(*rows: list[str], keys: tuple[str, ...] = ("bleu2",)) -> dict[str, object]:
+    def score(*rows: list[str], keys: tuple[str, ...] = ("bleu2",), options: str = "") -> dict[str, object]:
         table = {"headers": ["prediction", "reference"], "data": list(rows)}
-        return client.predict(table, "published", list(keys), api_name="/score")
+        return client.predict(table, "published", list(keys), "", options, api_name="/score")
 
     assert score([f"{MARK} a", f"{MARK} a"], ["", ""])["bleu2_per_report"] == [1.0]
-    for rows, keys, message in (
-        ([["", ""]], ("bleu2",), "no items"),
-        ([[MARK, MARK]], (), "keys: expected some of"),
-        ([[MARK, MARK]] * 201, ("bleu2",), "at most 200 reports"),
+    undefined = score(["", "a b"], ["a b", "a b"], options='{"on_empty_prediction": "undefined"}')
+    assert undefined["bleu2_per_report"] == [None, 1.0]
+    for rows, keys, options, message in (
+        ([["", ""]], ("bleu2",), "", "no items"),
+        ([[MARK, MARK]], (), "", "keys: expected some of"),
+        ([[MARK, MARK]] * 201, ("bleu2",), "", "at most 200 reports"),
+        ([[MARK, MARK]], ("bleu2",), f'{{"stemmer": "{MARK}"}}', 'unknown option "stemmer"; bleu takes'),
+        ([[MARK, MARK]], ("bleu2",), f"{MARK} a", "options: this is not JSON"),
+        ([[MARK, MARK]], ("bleu2",), f'["{MARK}"]', "options: expected an object of names and values, got list"),
+        ([[MARK, MARK]], ("bleu2",), '{"keys": ["bleu2"]}', "options: keys is not set here"),
     ):
         with pytest.raises(gradio_client.exceptions.AppError, match=message) as caught:
-            score(*rows, keys=keys)
+            score(*rows, keys=keys, options=options)
         assert MARK not in str(caught.value)
     text = log.read_text(errors="replace")
     assert MARK not in text

@@ -2,7 +2,7 @@
 
 import evaluate
 
-from rexrank.modules.inputs import Checked, text_features
+from rexrank.modules.checked import Checked
 
 _DESCRIPTION = """\
 ROUGE compares the words that two reports share, in order. rouge_l is the ROUGE-L of the COCO caption tools (beta 1.2);
@@ -10,20 +10,10 @@ rouge1, rouge2 and rouge_l_f1 are the F-measures of the package rouge_score with
 reports and lie in [0, 1]; higher is better.
 """
 
-_INPUTS = """\
-Args:
-    predictions: list of str, the reports to score.
-    references: list as long, of str or of list of str.
-    convention: "published" (the numbers the originals print) or "corrected".
-    keys: score keys to compute; by default rouge_l, rouge1, rouge2, rouge_l_f1.
-    ids: unique names of the reports, used in messages.
-Returns:
-    For each key its value (float or None) and "<key>_per_report" (list, None where undefined), "signature" (one a key,
-    blanks between them), "n_empty", "n_truncated" and "n_undefined".
-Example:
-    >>> rouge = evaluate.load("rexrank/rouge")
-    >>> rouge.compute(predictions=["Stable right scar"], references=["stable right scar"])["rouge_l_f1"]
-    1.0
+_EXAMPLE = """\
+>>> rouge = evaluate.load("rexrank/rouge")
+>>> rouge.compute(predictions=["Stable right scar"], references=["stable right scar"])["rouge_l_f1"]
+1.0
 """
 
 _CITATION = """\
@@ -43,18 +33,16 @@ _CITATION = """\
 class Rouge(Checked, evaluate.Metric):
     """The scores of rexrank.metrics.rouge as an evaluate metric."""
 
-    keys = ("rouge_l", "rouge1", "rouge2", "rouge_l_f1")
+    metric = "rouge"
 
     def _info(self):
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_INPUTS,
-            features=text_features(),
-            reference_urls=["https://aclanthology.org/W04-1013"],
-            codebase_urls=[
+        return self.describe(
+            _DESCRIPTION,
+            _CITATION,
+            _EXAMPLE,
+            papers=["https://aclanthology.org/W04-1013"],
+            code=[
                 "https://github.com/salaniz/pycocoevalcap",
                 "https://github.com/google-research/google-research/tree/master/rouge",
             ],
-            license="apache-2.0",
         )

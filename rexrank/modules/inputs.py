@@ -1,181 +1,15 @@
-"""What every evaluate module of rexrank shares: checked inputs, safe state, one form of result.
+"""Checks of what an evaluate module is given, before the evaluate library sees it.
 
-The evaluate library prints the inputs when it dislikes one of them, takes a bare string for a list of characters and
-keeps rows of a failed batch. :class:`Checked` stands in front of it and refuses such input in one sentence that names
-argument, position and type, never the text.
+The library prints the inputs when it dislikes one of them and takes a bare string for a list of characters. Here such
+input is refused in one sentence that names argument, position and type, never the text.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rexrank.errors import shown
-from rexrank.metrics.inputs import InvalidCall, check_names
+from rexrank.metrics.inputs import InvalidCall
 from rexrank.reports.studies import is_encodable
-
-if TYPE_CHECKING:
-    import datasets
-    from evaluate import Metric as _Base
-
-    from rexrank.metrics import Convention
-else:
-    _Base = object
-
-
-class Checked(_Base):
-    """Mixin for an evaluate module: ``class Bleu(Checked, evaluate.Metric)``.
-
-    A subclass sets ``keys`` and writes ``_info``. A call that fails leaves nothing behind, and rows that an earlier
-    ``add_batch`` left behind never enter a call that brings its own inputs.
-
-    Attributes:
-        keys: The score keys that the module computes unless it is asked for fewer.
-    """
-
-    keys: tuple[str, ...] = ()
-    _listed = False
-
-    def __init__(
-        self, config_name: str | None = None, keep_in_memory: bool = True, num_process: int = 1, **settings: Any
-    ) -> None:
-        """Set the module up in memory: no cache file, so any number of processes may share a cache folder.
-
-        Args:
-            config_name: As in evaluate.
-            keep_in_memory: Always on, whatever is given.
-            num_process: Only 1.
-            **settings: Passed on to evaluate.
-
-        Raises:
-            InvalidCall: More than one process was asked for.
-        """
-        if num_process != 1:
-            raise InvalidCall("num_process: only 1 is possible; give all texts to one compute call")
-        super().__init__(config_name=config_name, keep_in_memory=True, **settings)
-
-    def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any]:
-        """Score predictions against references.
-
-        Args:
-            predictions: List of strings; None to score what ``add`` and ``add_batch`` collected.
-            references: List as long, of strings or of lists of strings.
-            **options: ``ids`` (unique strings, one a report, named in messages) and the module's own options.
-
-        Returns:
-            The scores, see the module's description.
-
-        Raises:
-            InvalidCall: An input cannot be scored; a ValueError whose message never holds report text.
-        """
-        ids = options.pop("ids", None)
-        if predictions is None and references is None:
-            _check_collected(len(self), ids)
-        else:
-            predictions, references = check_call(predictions, references, ids)
-            if len(self):
-                warnings.warn(f"{len(self)} collected reports are dropped: compute got its own", stacklevel=2)
-                self._forget()
-        try:
-            scores: dict[str, Any] = super().compute(predictions=predictions, references=references, **options)
-        except BaseException:
-            self._forget()
-            raise
-        return scores
-
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **options: Any) -> None:
-        """Collect a batch for a later ``compute`` without inputs.
-
-        Args:
-            predictions: List of strings.
-            references: List as long, of strings or of lists of strings, alike in all batches.
-            **options: None are known.
-
-        Raises:
-            InvalidCall: An input cannot be scored; nothing of this batch is kept.
-        """
-        if options:
-            raise InvalidCall(f"{sorted(options)[0]}: not an argument of add or add_batch; give it to compute")
-        predictions, references = check_call(predictions, references)
-        listed = not isinstance(references[0], str)
-        if len(self) and listed != self._listed:
-            raise InvalidCall("references: expected strings or lists of strings throughout, got both in two batches")
-        self._listed = listed
-        super().add_batch(predictions=predictions, references=references)
-
-    def add(self, *, prediction: Any = None, reference: Any = None, **options: Any) -> None:
-        """Collect one report for a later ``compute`` without inputs.
-
-        Args:
-            prediction: A string.
-            reference: A string or a list of strings.
-            **options: None are known.
-
-        Raises:
-            InvalidCall: An input cannot be scored; it is not kept.
-        """
-        self.add_batch(predictions=[prediction], references=[reference], **options)
-
-    def _compute(
-        self,
-        predictions: Sequence[str],
-        references: Sequence[Any],
-        convention: "Convention" = "published",
-        keys: Sequence[str] | str | None = None,
-        **options: Any,
-    ) -> dict[str, Any]:
-        from rexrank.metrics import compute
-
-        scores = compute(self._chosen(keys), list(predictions), list(references), convention=convention, **options)
-        return result_of(list(scores.values()))
-
-    def _chosen(self, keys: Sequence[str] | str | None) -> tuple[str, ...]:
-        if keys is None:
-            return self.keys
-        chosen = tuple(check_names("keys", keys))
-        unknown = [key for key in chosen if key not in self.keys]
-        if unknown or not chosen:
-            found = shown(unknown[0]) if unknown else "an empty list"
-            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {found}")
-        return chosen
-
-    def _forget(self) -> None:
-        self.writer = self.buf_writer = self.data = self.selected_feature_format = None
-
-
-def result_of(scores: Sequence[Any]) -> dict[str, Any]:
-    """Write scores as an evaluate module returns them.
-
-    Args:
-        scores: ``KeyScores`` of :func:`rexrank.metrics.compute`, one a key, over the same reports.
-
-    Returns:
-        Per key its aggregate (float or None) and ``<key>_per_report`` (floats or None, in input order); ``signature``,
-        the signatures of all keys with a blank between them; ``n_empty``, ``n_truncated``, and ``n_undefined``, the
-        number of reports that have no value for at least one key.
-    """
-    result: dict[str, Any] = {}
-    undefined: set[int] = set()
-    for score in scores:
-        values = [None if value != value else float(value) for value in score.values]
-        result[score.key] = score.aggregate
-        result[f"{score.key}_per_report"] = values
-        undefined.update(index for index, value in enumerate(values) if value is None)
-    result["signature"] = " ".join(score.signature for score in scores)
-    for count in ("n_empty", "n_truncated"):
-        result[count] = max(score.counts.get(count, 0) for score in scores)
-    result["n_undefined"] = len(undefined)
-    return result
-
-
-def text_features() -> "list[datasets.Features]":
-    """Features of a module that takes one or several references a report, for its ``_info``."""
-    from datasets import Features, Sequence, Value
-
-    text = Value("string")
-    return [
-        Features({"predictions": text, "references": text}),
-        Features({"predictions": text, "references": Sequence(text)}),
-    ]
 
 
 def check_call(predictions: Any, references: Any, ids: Any = None) -> tuple[list[str], list[str] | list[list[str]]]:
@@ -214,7 +48,16 @@ def check_call(predictions: Any, references: Any, ids: Any = None) -> tuple[list
     return [str(item) for item in predicted], references
 
 
-def _check_collected(count: int, ids: Any) -> None:
+def check_collected(count: int, ids: Any) -> None:
+    """Check that there is something to score, and the ids of it.
+
+    Args:
+        count: Number of collected reports.
+        ids: Ids of the reports, or None.
+
+    Raises:
+        InvalidCall: Nothing was collected, or the ids do not fit.
+    """
     if not count:
         raise InvalidCall("no items: give predictions and references, or collect some with add_batch first")
     _check_ids(ids, count)

@@ -1,12 +1,19 @@
-"""The page of a module's Space: a small table of reports in, scores out. No text is kept, logged or quoted."""
+"""The page of a module's Space: a small table of reports in, scores out. No text is kept, logged or quoted.
 
-from collections.abc import Callable, Sequence
+It opens with the first worked example of the module's tests.py.
+"""
+
+import json
+import runpy
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexrank.environment import prepare_libraries
+from rexrank.errors import RexrankError
 from rexrank.metrics.inputs import InvalidCall
-from rexrank.modules.inputs import Checked
+from rexrank.modules.arguments import SETTINGS, features_of, option_names
+from rexrank.modules.checked import Checked
 from rexrank.terms import CONVENTIONS
 
 if TYPE_CHECKING:
@@ -14,10 +21,7 @@ if TYPE_CHECKING:
 
 HEADERS = ["prediction", "reference"]
 MAX_REPORTS = 200
-EXAMPLE = [
-    ["Small right pleural effusion. The heart is enlarged.", "Small left pleural effusion. The heart is enlarged."],
-    ["The lungs are clear.", "Lungs are clear. No pneumothorax."],
-]
+_MANY_KEYS = 12
 
 
 def build(module: Path) -> "gradio.Interface":
@@ -34,24 +38,44 @@ def build(module: Path) -> "gradio.Interface":
     import gradio as gr
 
     metric = evaluate.load(str(module))
-    keys = list(metric.keys)
+    example = runpy.run_path(str(module.parent / "tests.py"))["test_cases"][0]
+    options = dict(example["options"])
+    features = options.pop("features", {})
+    item = "report" if metric.registered.task == "report" else "answer"
+    inputs = [
+        gr.Dataframe(
+            value=[list(row) for row in zip(example["predictions"], example["references"], strict=True)],
+            headers=HEADERS,
+            datatype="str",
+            type="array",
+            column_count=2,
+            column_widths=["50%", "50%"],
+            wrap=True,
+            label=f"{item.capitalize()}s, one a row",
+            elem_id="reports",
+        ),
+        gr.Radio(list(CONVENTIONS), value=options.pop("convention", "published"), label="Convention"),
+        _choice_of_keys(metric, options.pop("keys", None), features),
+        gr.Textbox(
+            value=json.dumps(features, indent=1) if features else "",
+            lines=6 if features else 1,
+            max_lines=20,
+            label="Features, as JSON",
+            info="What encoders or a judge made of these texts; this page runs none.",
+            visible=bool(features_of(metric.registered)),
+            elem_id="features",
+        ),
+        gr.Textbox(
+            value=json.dumps(options) if options else "",
+            max_lines=8,
+            label="Options, as JSON",
+            info=", ".join(name for name in option_names(metric.registered) if name not in SETTINGS),
+            elem_id="options",
+        ),
+    ]
     return gr.Interface(
         fn=_scorer(type(metric)),
-        inputs=[
-            gr.Dataframe(
-                value=EXAMPLE,
-                headers=HEADERS,
-                datatype="str",
-                type="array",
-                column_count=2,
-                column_widths=["50%", "50%"],
-                wrap=True,
-                label="Reports, one a row",
-                elem_id="reports",
-            ),
-            gr.Radio(list(CONVENTIONS), value="published", label="Convention", elem_id="convention"),
-            gr.CheckboxGroup(keys, value=keys, label="Scores", elem_id="keys"),
-        ],
+        inputs=inputs,
         outputs=gr.JSON(label="Result", elem_id="result"),
         title=f"rexrank/{module.stem}",
         description=metric.description,
@@ -72,10 +96,27 @@ def launch(page: "gradio.Interface", **settings: Any) -> Any:
     return page.launch(**{"run_history": False, "show_error": False, "footer_links": ["api"], **settings})
 
 
-def _scorer(module: type[Checked]) -> Callable[[Sequence[Sequence[Any]], str, Sequence[str]], dict[str, Any]]:
+def _choice_of_keys(metric: Checked, chosen: Sequence[str] | None, features: Mapping[str, Any]) -> "gradio.Component":
+    """The scores to choose from; marked are those of the example, or all that it can have."""
     import gradio as gr
 
-    def score(reports: Sequence[Sequence[Any]], convention: str, keys: Sequence[str]) -> dict[str, Any]:
+    keys = list(metric.keys)
+    possible = [key.key for key in metric.registered.keys if all(name in features for name in key.needs)]
+    settings: dict[str, Any] = {
+        "choices": keys,
+        "value": list(chosen or possible),
+        "label": "Scores",
+        "elem_id": "keys",
+    }
+    return gr.CheckboxGroup(**settings) if len(keys) <= _MANY_KEYS else gr.Dropdown(multiselect=True, **settings)
+
+
+def _scorer(module: type[Checked]) -> Callable[..., dict[str, Any]]:
+    import gradio as gr
+
+    def score(
+        reports: Sequence[Sequence[Any]], convention: str, keys: Sequence[str], features: str, options: str
+    ) -> dict[str, Any]:
         rows = [[cell or "" for cell in row] for row in reports if any(str(cell or "").strip() for cell in row)]
         if len(rows) > MAX_REPORTS:
             raise gr.Error(
@@ -87,10 +128,33 @@ def _scorer(module: type[Checked]) -> Callable[[Sequence[Sequence[Any]], str, Se
             return metric.compute(
                 predictions=[row[0] for row in rows],
                 references=[row[1] for row in rows],
-                convention=convention,
-                keys=list(keys),
+                **{"convention": convention, "keys": list(keys), **_settings(features, options)},
             )
-        except InvalidCall as refused:
+        except RexrankError as refused:
             raise gr.Error(str(refused), print_exception=False) from None
 
     return score
+
+
+def _settings(features: str, options: str) -> dict[str, Any]:
+    """Keyword arguments from what stands in the two fields for JSON."""
+    found = _object("options", options)
+    if taken := [name for name in ("features", *SETTINGS) if name in found]:
+        raise InvalidCall(f"options: {taken[0]} is not set here")
+    given = _object("features", features)
+    return {**found, "features": given} if given else found
+
+
+def _object(field: str, text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError as spoiled:
+        place = f" (line {spoiled.lineno})" if isinstance(spoiled, json.JSONDecodeError) else ""
+        raise InvalidCall(f"{field}: this is not JSON{place}") from None
+    except RecursionError:
+        raise InvalidCall(f"{field}: the JSON is nested too deeply") from None
+    if not isinstance(found, dict):
+        raise InvalidCall(f"{field}: expected an object of names and values, got {type(found).__name__}")
+    return found

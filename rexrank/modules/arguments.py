@@ -1,0 +1,91 @@
+"""What a module's ``compute`` takes and returns, in words from the registry: for its docstring and for its card."""
+
+import textwrap
+from collections.abc import Mapping
+
+from rexrank.metrics.computation import options_of
+from rexrank.metrics.policy import OPTIONS as POLICY_OPTIONS
+from rexrank.metrics.registry import Metric
+from rexrank.modules.features import wanted_form
+
+_WIDTH = 116
+_TEXTS = {
+    "predictions": "list of strings, one a {item}",
+    "references": "list as long, of strings, or of lists of strings for several references a {item}",
+}
+SETTINGS = {
+    "convention": '"published" (default): the numbers that the originals print, oddities included; or "corrected"',
+    "keys": "which scores to compute, a list or one name; by default all for which there is what they need",
+    "ids": "unique strings, one a {item}, which messages about a bad input name",
+}
+_FEATURES = "what encoders or a judge made of the texts, as {form}; lists inside have the shape of the texts"
+_RESULTS = {
+    "<key>": "float, or None where nothing is defined",
+    "<key>_per_report": "list with one float a {item} in the order of the inputs, None where undefined",
+    "signature": "one word a key that pins how the number came about, with blanks between them",
+    "n_empty": "number of blank predictions",
+    "n_truncated": "number of texts cut at a limit",
+    "n_undefined": "number of {item}s without a value for some key",
+}
+
+
+def features_of(metric: Metric) -> tuple[str, ...]:
+    """Names of the features that the scores of a metric need."""
+    return tuple(dict.fromkeys(name for score_key in metric.keys for name in score_key.needs))
+
+
+def option_names(metric: Metric) -> tuple[str, ...]:
+    """Names of the keyword arguments that a module takes beside the texts, in the order of its card."""
+    features = ("features",) if features_of(metric) else ()
+    return (*SETTINGS, *features, *options_of(metric.name))
+
+
+def arguments(metric: Metric) -> dict[str, str]:
+    """What a module takes beside the options of its metric and of the policy, in words by name."""
+    found = {**_TEXTS, **SETTINGS}
+    if names := features_of(metric):
+        found["features"] = _FEATURES.replace("{form}", wanted_form(names))
+    return _of_items(metric, found)
+
+
+def results(metric: Metric) -> dict[str, str]:
+    """What a module returns, in words by name; ``<key>`` stands for each of its score keys."""
+    return _of_items(metric, _RESULTS)
+
+
+def inputs_description(metric: Metric, example: str) -> str:
+    """Arguments, results and an example of a module, for its docstrings.
+
+    Args:
+        metric: The metric of the module.
+        example: A doctest.
+    """
+    options = {
+        option.name: f"{option.values} (default: {option.default}). {option.description}"
+        for option in (*metric.options, *POLICY_OPTIONS)
+    }
+    keys = f"For each <key> of {', '.join(score_key.key for score_key in metric.keys)}:"
+    return "\n".join(
+        [
+            "Args:",
+            *_indented({**arguments(metric), **options}),
+            "Returns:",
+            textwrap.fill(keys, _WIDTH, initial_indent="    ", subsequent_indent="    "),
+            *_indented(results(metric)),
+            "Example:",
+            textwrap.indent(example.strip(), "    "),
+            "",
+        ]
+    )
+
+
+def _of_items(metric: Metric, words: Mapping[str, str]) -> dict[str, str]:
+    item = "report" if metric.task == "report" else "answer"
+    return {name: said.replace("{item}", item) for name, said in words.items()}
+
+
+def _indented(words: Mapping[str, str]) -> list[str]:
+    return [
+        textwrap.fill(f"{name}: {said}", _WIDTH, initial_indent="    ", subsequent_indent="        ")
+        for name, said in words.items()
+    ]

@@ -1,0 +1,227 @@
+"""What every evaluate module of rexrank shares: its metric, checked inputs, safe state, one form of result.
+
+The evaluate library keeps rows of a failed batch, and shares a cache file between processes. :class:`Checked` stands in
+front of it, so that a module is no more than the name of a metric and words about it.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rexrank.errors import shown
+from rexrank.metrics.inputs import InvalidCall, Unavailable, check_names
+from rexrank.modules.arguments import inputs_description, option_names
+from rexrank.modules.features import read_features, wanted_form
+from rexrank.modules.inputs import check_call, check_collected
+
+if TYPE_CHECKING:
+    from evaluate import Metric as _Base
+    from evaluate import MetricInfo
+
+    from rexrank.metrics.computation import KeyScores
+    from rexrank.metrics.registry import Metric
+    from rexrank.terms import Convention
+else:
+    _Base = object
+
+
+class Checked(_Base):
+    """Mixin for an evaluate module: ``class Bleu(Checked, evaluate.Metric)``.
+
+    A subclass sets ``metric`` and writes ``_info``, which returns what `describe` makes. A call that fails leaves
+    nothing behind, and rows that an earlier ``add_batch`` left behind never enter a call that brings its own inputs.
+
+    Attributes:
+        metric: Name of the metric in the registry, which is also the name of the folder.
+    """
+
+    metric: str
+    _listed = False
+
+    def __init__(
+        self, config_name: str | None = None, keep_in_memory: bool = True, num_process: int = 1, **settings: Any
+    ) -> None:
+        """Set the module up in memory: no cache file, so any number of processes may share a cache folder.
+
+        Args:
+            config_name: As in evaluate.
+            keep_in_memory: Always on, whatever is given.
+            num_process: Only 1.
+            **settings: Passed on to evaluate.
+
+        Raises:
+            InvalidCall: More than one process was asked for.
+        """
+        if num_process != 1:
+            raise InvalidCall("num_process: only 1 is possible; give all texts to one compute call")
+        super().__init__(config_name=config_name, keep_in_memory=True, **settings)
+
+    @property
+    def registered(self) -> "Metric":
+        """What the registry knows of the module's metric."""
+        from rexrank.metrics.registry import metrics
+
+        return metrics()[self.metric]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The score keys of the module."""
+        return tuple(score_key.key for score_key in self.registered.keys)
+
+    def describe(
+        self, description: str, citation: str, example: str, papers: Sequence[str], code: Sequence[str]
+    ) -> "MetricInfo":
+        """What a module says of itself; its arguments, options and results are written from the registry.
+
+        Args:
+            description: What is compared and how, in a few sentences.
+            citation: BibTeX.
+            example: A doctest, whose module is ``evaluate.load("rexrank/<metric>")``.
+            papers: Addresses of the publications.
+            code: Addresses of the originals' code.
+        """
+        from datasets import Features, List, Value
+        from evaluate import MetricInfo
+
+        text = Value("string")
+        return MetricInfo(
+            description=description,
+            citation=citation,
+            inputs_description=inputs_description(self.registered, example),
+            features=[
+                Features({"predictions": text, "references": text}),
+                Features({"predictions": text, "references": List(text)}),
+            ],
+            reference_urls=list(papers),
+            codebase_urls=list(code),
+            license="apache-2.0",
+        )
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any]:
+        """Score predictions against references.
+
+        Args:
+            predictions: List of strings; None to score what ``add`` and ``add_batch`` collected.
+            references: List as long, of strings or of lists of strings.
+            **options: ``ids`` (unique strings, one a report, named in messages) and the module's own options.
+
+        Returns:
+            The scores, see the module's description.
+
+        Raises:
+            InvalidCall: An input cannot be scored; a ValueError whose message never holds report text.
+            Unavailable: The metric lacks something here: features that were not given, a program.
+        """
+        ids = options.pop("ids", None)
+        if predictions is None and references is None:
+            check_collected(len(self), ids)
+        else:
+            predictions, references = check_call(predictions, references, ids)
+            if len(self):
+                warnings.warn(f"{len(self)} collected reports are dropped: compute got its own", stacklevel=2)
+                self._forget()
+        try:
+            scores: dict[str, Any] = super().compute(predictions=predictions, references=references, **options)
+        except BaseException:
+            self._forget()
+            raise
+        return scores
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **options: Any) -> None:
+        """Collect a batch for a later ``compute`` without inputs.
+
+        Args:
+            predictions: List of strings.
+            references: List as long, of strings or of lists of strings, alike in all batches.
+            **options: None are known.
+
+        Raises:
+            InvalidCall: An input cannot be scored; nothing of this batch is kept.
+        """
+        if options:
+            raise InvalidCall(f"{sorted(options)[0]}: not an argument of add or add_batch; give it to compute")
+        predictions, references = check_call(predictions, references)
+        listed = not isinstance(references[0], str)
+        if len(self) and listed != self._listed:
+            raise InvalidCall("references: expected strings or lists of strings throughout, got both in two batches")
+        self._listed = listed
+        super().add_batch(predictions=predictions, references=references)
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **options: Any) -> None:
+        """Collect one report for a later ``compute`` without inputs.
+
+        Args:
+            prediction: A string.
+            reference: A string or a list of strings.
+            **options: None are known.
+
+        Raises:
+            InvalidCall: An input cannot be scored; it is not kept.
+        """
+        self.add_batch(predictions=[prediction], references=[reference], **options)
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[Any],
+        convention: "Convention" = "published",
+        keys: Sequence[str] | str | None = None,
+        features: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        from rexrank.metrics.computation import compute
+
+        known = option_names(self.registered)
+        for name in options:
+            if name not in known:
+                raise InvalidCall(f"unknown option {shown(name)}; {self.metric} takes {', '.join(known)}")
+        given = read_features(features, several=not isinstance(references[0], str))
+        wanted = self._chosen(keys, given)
+        scores = compute(wanted, list(predictions), list(references), convention, features=given, **options)
+        return result_of(list(scores.values()))
+
+    def _chosen(self, keys: Sequence[str] | str | None, given: Mapping[str, Any]) -> list[str]:
+        """The keys that were asked for, or all for which there is what they need."""
+        lacking = {
+            score_key.key: [name for name in score_key.needs if name not in given] for score_key in self.registered.keys
+        }
+        if keys is None:
+            chosen = [key for key, names in lacking.items() if not names] or list(lacking)[:1]
+        else:
+            chosen = check_names("keys", keys)
+        unknown = [key for key in chosen if key not in lacking]
+        if unknown or not chosen:
+            found = shown(unknown[0]) if unknown else "an empty list"
+            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {found}")
+        for key in chosen:
+            if lacking[key]:
+                raise Unavailable(f"{key} cannot be computed from texts alone yet; give {wanted_form(lacking[key])}")
+        return chosen
+
+    def _forget(self) -> None:
+        self.writer = self.buf_writer = self.data = self.selected_feature_format = None
+
+
+def result_of(scores: "Sequence[KeyScores]") -> dict[str, Any]:
+    """Write scores as an evaluate module returns them.
+
+    Args:
+        scores: Results of :func:`rexrank.metrics.compute`, one a key, over the same reports.
+
+    Returns:
+        Per key its aggregate (float or None) and ``<key>_per_report`` (floats or None, in input order); ``signature``,
+        the signatures of all keys with a blank between them; ``n_empty``, ``n_truncated``, and ``n_undefined``, the
+        number of reports that have no value for at least one key that has values of reports.
+    """
+    result: dict[str, Any] = {}
+    undefined: set[int] = set()
+    for score in scores:
+        values = [None if value != value else float(value) for value in score.values]
+        result[score.key] = score.aggregate
+        result[f"{score.key}_per_report"] = values
+        undefined.update(place for place, value in enumerate(values) if value is None)
+    result["signature"] = " ".join(score.signature for score in scores)
+    for count in ("n_empty", "n_truncated"):
+        result[count] = max(score.counts.get(count, 0) for score in scores)
+    result["n_undefined"] = len(undefined)
+    return result

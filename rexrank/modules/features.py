@@ -1,0 +1,67 @@
+"""Features as an evaluate module takes them: plain lists, as they stand in a JSON file.
+
+Of texts: ``{"chexbert_labels": {"predictions": […], "references": […]}}`` in the shape of the texts, so with one item
+a report where the references are strings, and a list of items where they are lists. Of pairs: one item a report,
+``{"green_completion": […]}``.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rexrank.errors import shown
+from rexrank.metrics.features import FEATURES, Features, TextFeatures
+from rexrank.metrics.inputs import InvalidCall
+
+_SIDES = ("predictions", "references")
+
+
+def read_features(given: Any, several: bool) -> dict[str, Features]:
+    """Read the features of a call.
+
+    Args:
+        given: A mapping from names of `rexrank.metrics.features.FEATURES`, or None.
+        several: Whether the references of the call are lists of texts.
+
+    Returns:
+        The features as `rexrank.metrics.compute` takes them, which checks that they fit the texts.
+
+    Raises:
+        InvalidCall: They do not have the form of this module's docstring; the message holds no item of them.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidCall(f"features: expected a dict, got {type(given).__name__}")
+    return {name: _read(name, one, several) for name, one in given.items()}
+
+
+def wanted_form(names: Iterable[str]) -> str:
+    """How features are given, for a message: ``features={"green_completion": […]}``."""
+    items = (f'"{name}": {_form(name)}' for name in names)
+    return f"features={{{', '.join(items)}}}"
+
+
+def _form(name: str) -> str:
+    return '{"predictions": […], "references": […]}' if FEATURES[name].of == "text" else "[…]"
+
+
+def _read(name: Any, one: Any, several: bool) -> Features:
+    if name not in FEATURES:
+        raise InvalidCall(f"features: unknown name {shown(name)}; known are {', '.join(FEATURES)}")
+    if isinstance(one, TextFeatures):
+        return one
+    argument = f'features["{name}"]'
+    if FEATURES[name].of == "pair":
+        return _items(argument, one)
+    if not isinstance(one, Mapping) or set(one) != set(_SIDES):
+        raise InvalidCall(f"{argument}: expected {_form(name)}")
+    predictions, references = (_items(f'{argument}["{side}"]', one[side]) for side in _SIDES)
+    if not several:
+        references = [[item] for item in references]
+    return TextFeatures(predictions, references)
+
+
+def _items(argument: str, items: Any) -> list[Any]:
+    if isinstance(items, str | bytes | bytearray | Mapping) or not isinstance(items, Iterable):
+        raise InvalidCall(f"{argument}: expected a list with one item a report, got {type(items).__name__}")
+    return list(items)
