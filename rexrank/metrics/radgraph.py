@@ -1,0 +1,346 @@
+"""RadGraph rewards: F1 of the entities and relations that two reports have in common.
+
+Each report is a graph: entities with tokens and a label (kind and certainty), and
+typed relations between them. A graph is taken as a set, so duplicates count once, and two
+graphs score F1 = 2 P R / (P + R), 0 where P + R = 0. An entity contributes
+
+- ``radgraph_simple``: (tokens, label);
+- ``radgraph_partial``: (tokens, label, whether it has a relation); papers report this
+  one as "F1-RadGraph";
+- ``radgraph_complete``: without relations (tokens, label), else for each relation
+  (tokens, label, type, tokens of the target);
+- ``radgraph_combined``: the mean of the F1 of ``radgraph_simple`` and the F1 of
+  ((tokens, label), (tokens, label) of the target, type). It is RadCliQ's component, on
+  graphs of the first RadGraph model; the others take graphs of RadGraph-XL.
+
+`published`: tokens as in the text, and only the relations of ``radgraph_complete`` in
+lower case, as release 0.1.18 of the package has it (signature ``case:0.1.18``);
+``lower_case=True`` puts all tokens into lower case, as its development version does
+(``case:fold``). A graph without entities, or a blank text, scores 0.
+
+`corrected`: case is folded everywhere; where neither side has a relation
+``radgraph_combined`` is the F1 of the entities alone; two graphs without entities
+have no score.
+
+Of several references the best counts; the aggregate is the mean of studies. Range [0, 1]; a
+blank report scores 0. Graphs: Jain et al., NeurIPS Datasets and Benchmarks 2021;
+rewards: Delbrouck et al., Findings of EMNLP 2022 and github.com/Stanford-AIMI/radgraph;
+``radgraph_combined``: Yu et al., Patterns 2023 and
+github.com/rajpurkarlab/CXR-Report-Metric.
+"""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+import numpy as np
+
+from rexrank.errors import shown
+from rexrank.metrics.encoded import failures, read_studies
+from rexrank.metrics.features import TextFeatures
+from rexrank.metrics.inputs import InvalidCall, check_choice
+from rexrank.metrics.outcome import Outcome
+from rexrank.metrics.pairs import Pairs
+from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
+from rexrank.terms import CONVENTIONS, Convention
+
+Level = Literal["simple", "partial", "complete", "combined"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+_PREFIX = "radgraph_"
+_XL, _V1 = "radgraph_xl_graphs", "radgraph_v1_graphs"
+_MODELS = {_XL: "xl", _V1: "v1"}
+
+Fold = Callable[[str], str]
+
+
+class _Relation(NamedTuple):
+    kind: str
+    tokens: str
+    label: str
+
+
+class _Entity(NamedTuple):
+    tokens: str
+    label: str
+    relations: tuple[_Relation, ...]
+
+
+Graph = tuple[_Entity, ...]
+_EMPTY: Graph = ()
+
+
+class _Case(NamedTuple):
+    """How tokens are compared: in general, and in the relations of the level `complete`."""
+
+    general: Fold
+    relations: Fold
+
+
+def reward(
+    prediction_graph: Mapping[str, Any],
+    reference_graph: Mapping[str, Any],
+    level: Level,
+    convention: Convention,
+    lower_case: bool = False,
+) -> float | None:
+    """Score the graph of a prediction against that of its reference.
+
+    Args:
+        prediction_graph: Annotation of the radgraph package: ``{"entities": {"1": {"tokens": …, "label": …,
+            "relations": [[type, id], …]}, …}}``, or the entities alone; further fields are not looked at.
+        reference_graph: The same of the reference.
+        level: ``simple``, ``partial``, ``complete`` or ``combined``.
+        convention: ``published`` or ``corrected``.
+        lower_case: Whether `published` compares in lower case, as the package's development version does;
+            `corrected` always folds case.
+
+    Returns:
+        The score in [0, 1]; None in `corrected` where both graphs are without entities.
+
+    Raises:
+        InvalidCall: A graph has another form, or an option another value; names the entity, never its tokens.
+    """
+    check_choice("level", level, LEVELS)
+    check_choice("convention", convention, CONVENTIONS)
+    case = _case(convention, _check_lower_case(lower_case))
+    prediction = _read_graph(prediction_graph, "prediction_graph")
+    return _reward(prediction, _read_graph(reference_graph, "reference_graph"), level, convention, case)
+
+
+def _reward(prediction: Graph, reference: Graph, level: Level, convention: Convention, case: _Case) -> float | None:
+    if convention == "corrected" and not prediction and not reference:
+        return None
+    if level == "combined":
+        return _combined(prediction, reference, convention, case)
+    return _f1(_elements(prediction, level, case), _elements(reference, level, case))
+
+
+def _combined(prediction: Graph, reference: Graph, convention: Convention, case: _Case) -> float:
+    entities = _f1(_elements(prediction, "simple", case), _elements(reference, "simple", case))
+    predicted, referred = _links(prediction, case), _links(reference, case)
+    if convention == "corrected" and not predicted and not referred:
+        return entities
+    return (entities + _f1(predicted, referred)) / 2
+
+
+def _elements(graph: Graph, level: Level, case: _Case) -> Set[tuple[str | bool, ...]]:
+    if level == "simple":
+        return {(case.general(entity.tokens), entity.label) for entity in graph}
+    if level == "partial":
+        return {(case.general(entity.tokens), entity.label, bool(entity.relations)) for entity in graph}
+    alone = {(case.general(entity.tokens), entity.label) for entity in graph if not entity.relations}
+    fold = case.relations
+    return alone | {
+        (fold(entity.tokens), entity.label, relation.kind, fold(relation.tokens))
+        for entity in graph
+        for relation in entity.relations
+    }
+
+
+def _links(graph: Graph, case: _Case) -> Set[tuple[str, ...]]:
+    """Relations with the labels of both ends."""
+    fold = case.general
+    return {
+        (fold(entity.tokens), entity.label, fold(relation.tokens), relation.label, relation.kind)
+        for entity in graph
+        for relation in entity.relations
+    }
+
+
+def _f1(prediction: Set[tuple[Any, ...]], reference: Set[tuple[Any, ...]]) -> float:
+    common = len(prediction & reference)
+    if not common:
+        return 0.0
+    precision, recall = common / len(prediction), common / len(reference)
+    return 2 * precision * recall / (precision + recall)
+
+
+def _case(convention: Convention, lower_case: bool) -> _Case:
+    if convention == "corrected":
+        return _Case(str.casefold, str.casefold)
+    return _Case(str.lower if lower_case else str, str.lower)
+
+
+def _check_lower_case(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidCall(f"lower_case: expected True or False, got {type(value).__name__}")
+    return value
+
+
+def _read_graph(graph: Any, where: str) -> Graph:
+    if not isinstance(graph, Mapping):
+        raise InvalidCall(f"{where}: expected a graph as the radgraph package writes it, got {type(graph).__name__}")
+    entities = graph.get("entities", graph)
+    if not isinstance(entities, Mapping):
+        raise InvalidCall(f"{where}: expected entities by their ids, got {type(entities).__name__}")
+    for number, entity in entities.items():
+        _check_entity(number, entity, where)
+    return tuple(
+        _Entity(entity["tokens"], entity["label"], _relations(number, entity, entities, where))
+        for number, entity in entities.items()
+    )
+
+
+def _check_entity(number: Any, entity: Any, where: str) -> None:
+    place = f"{where}, entity {shown(number)}"
+    if not isinstance(entity, Mapping):
+        raise InvalidCall(f"{place}: expected tokens, label and relations, got {type(entity).__name__}")
+    for field in ("tokens", "label"):
+        if not isinstance(entity.get(field), str):
+            raise InvalidCall(f"{place}: {field} has to be a text, and is {_kind(entity, field)}")
+    if not isinstance(entity.get("relations"), list | tuple):
+        raise InvalidCall(f"{place}: relations has to be a list, and is {_kind(entity, 'relations')}")
+
+
+def _relations(
+    number: Any, entity: Mapping[str, Any], entities: Mapping[Any, Any], where: str
+) -> tuple[_Relation, ...]:
+    relations = []
+    for index, pair in enumerate(entity["relations"]):
+        place = f"{where}, entity {shown(number)}, relations[{index}]"
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise InvalidCall(f"{place}: expected [type, id of the target], got something else")
+        kind, target = pair
+        if not isinstance(target, str | int) or target not in entities:
+            raise InvalidCall(f"{place}: there is no entity {shown(target)} in this graph")
+        relations.append(_Relation(kind, entities[target]["tokens"], entities[target]["label"]))
+    return tuple(relations)
+
+
+def _kind(entity: Mapping[str, Any], field: str) -> str:
+    return f"of type {type(entity[field]).__name__}" if field in entity else "missing"
+
+
+def _compute(
+    pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
+) -> dict[str, Outcome]:
+    lower_case = _check_lower_case(options.get("lower_case", False))
+    studies = {
+        name: list(read_studies(pairs, name, _read_graph, blank=_EMPTY)) for name in dict.fromkeys(_graphs(keys))
+    }
+    return {
+        key: _outcome(studies[name], cast(Level, key.removeprefix(_PREFIX)), name, convention, lower_case)
+        for key, name in zip(keys, _graphs(keys), strict=True)
+    }
+
+
+def _graphs(keys: Sequence[str]) -> list[str]:
+    """The feature of each key."""
+    return [_V1 if key == f"{_PREFIX}combined" else _XL for key in keys]
+
+
+def _outcome(
+    studies: Sequence[tuple[Graph, list[Graph]] | None], level: Level, name: str, convention: Convention, fold: bool
+) -> Outcome:
+    case = _case(convention, fold)
+    values = np.full(len(studies), np.nan)
+    predicted, referred = np.ones((2, len(studies)), dtype=bool)
+    for position, study in enumerate(studies):
+        if study is None:
+            continue
+        prediction, references = study
+        predicted[position], referred[position] = bool(prediction), any(references)
+        rewards = [_reward(prediction, reference, level, convention, case) for reference in references]
+        values[position] = max((value for value in rewards if value is not None), default=np.nan)
+    signature = {
+        "model": _MODELS[name],
+        "level": level,
+        "case": "fold" if fold or convention == "corrected" else "0.1.18",
+        "dup": "set",
+        "w": "unverified",
+    }
+    return Outcome(values, signature, predicted, referred, reasons=failures(studies))
+
+
+def _key(level: Level, label: str, needs: str, modality: tuple[str, ...], description: str) -> ScoreKey:
+    return ScoreKey(
+        key=f"{_PREFIX}{level}",
+        label=label,
+        direction="higher",
+        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        kind="mean",
+        digits=3,
+        modality=modality,
+        language=("en",),
+        description=description,
+        needs=(needs,),
+    )
+
+
+def _graph(*entities: tuple[str, str]) -> Mapping[str, Any]:
+    return {
+        "entities": {
+            str(number): {"tokens": tokens, "label": label, "relations": []}
+            for number, (tokens, label) in enumerate(entities, start=1)
+        }
+    }
+
+
+def _example(prediction: str, reference: str, predicted: Any, referred: Any) -> Example:
+    graphs = TextFeatures([predicted], [[referred]])
+    return Example(prediction, reference, {_XL: graphs, _V1: graphs})
+
+
+# What each model was trained on.
+_XL_MODALITIES, _V1_MODALITIES = ("CXR", "CT", "MR"), ("CXR",)
+_PRESENT = "Observation::definitely present"
+
+METRIC = Metric(
+    name="radgraph",
+    version="1",
+    keys=(
+        _key("simple", "RadGraph (simple)", _XL, _XL_MODALITIES, "F1 of entities with their labels; mean of studies."),
+        _key(
+            "partial",
+            "RadGraph (partial)",
+            _XL,
+            _XL_MODALITIES,
+            "F1 of entities with their labels and whether they have a relation; mean of studies.",
+        ),
+        _key(
+            "complete",
+            "RadGraph (complete)",
+            _XL,
+            _XL_MODALITIES,
+            "F1 of entities with their labels and relations; mean of studies.",
+        ),
+        _key(
+            "combined",
+            "RadGraph (combined)",
+            _V1,
+            _V1_MODALITIES,
+            "Mean of the F1 of entities and the F1 of relations; RadCliQ's.",
+        ),
+    ),
+    compute=_compute,
+    source=(
+        "Jain et al., NeurIPS Datasets and Benchmarks 2021; Delbrouck et al., Findings of EMNLP 2022; "
+        "github.com/Stanford-AIMI/radgraph 0.1.18; github.com/rajpurkarlab/CXR-Report-Metric"
+    ),
+    options=(
+        Option(
+            "lower_case",
+            "True or False",
+            "False in `published`; `corrected` always folds case",
+            "Whether tokens are compared in lower case, as the package's development version does.",
+        ),
+    ),
+    english_only=True,
+    examples=(
+        _example(
+            "Nodule.", "Nodule, scar.", _graph(("Nodule", _PRESENT)), _graph(("nodule", _PRESENT), ("scar", _PRESENT))
+        ),
+        _example("Scar", "Scar", _graph(("Scar", _PRESENT)), _graph(("Scar", _PRESENT))),
+        _example("As before.", "No comparison.", _graph(), _graph()),
+    ),
+    faults=(
+        "radgraph 0.1.18 compares case-sensitively and its development version does not: they differ on more than a "
+        "third of real pairs, by about a tenth of the mean.",
+        "radgraph fails for a whole batch where one text is white space, never wraps a bare string of references and "
+        "drops a report silently where its encoding fails.",
+        "`combined` of CXR-Report-Metric is .5 for identical reports without relations; RadEval tests it as 1.",
+        "CXR-Report-Metric skips blank reports and fails later with a KeyError; it cuts an id at its underscore and "
+        "keeps the larger F1 of the studies that collapse.",
+        'rad-metric\'s "radgraph f1" is the level `complete`, without saying so.',
+    ),
+)
