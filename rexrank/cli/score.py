@@ -9,7 +9,12 @@ Examples:
   rexrank score predictions.json --references references.json --protocol rexrank@2025-09-05
   rexrank score predictions.json --references references.json --protocol plain --metrics bleu,rouge_l
   rexrank score predictions.json --references references.json --metrics rouge1 --option stemmer=false
+  rexrank score predictions.json --references references.json --text-preparation sections+lower+deid-drop
   rexrank score hf://datasets/me/predictions --references hf://datasets/rexrank/iu-xray --json
+
+Text options, joined with + to a text preparation or alone; both texts are treated alike:
+  lower, collapse (white space), headers-drop, numbers-mark, deid-drop or deid-mark (XXXX, ___), and one
+  of the cleaning recipes iu, iu_literal_hyphen, mimic_r2gen, mimic_r2gengpt. docs/score.md defines them.
 
 Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
 3 nothing could be computed.
@@ -51,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--text-preparation",
         metavar="HOW",
-        help="which texts get 'Findings: ' before them (reference, both, none), or sections (default: the protocol's)",
+        help="which texts get 'Findings: ' before them (reference, both, none), or sections; with + further text "
+        "options (sections+lower+deid-drop), or these alone (default: the protocol's)",
     )
     parser.add_argument(
         "--option",

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rexrank.protocols.protocol import PreparationOption, Protocol
+from rexrank.protocols.protocol import Preparation, PreparationOption, Protocol
+from rexrank.protocols.texts import treat
 from rexrank.reports.sections import read_sections
 from rexrank.reports.studies import Study, is_blank, whole_report
 from rexrank.terms import Convention, Track
@@ -21,7 +22,7 @@ class Prepared:
         predictions: One text a study.
         references: One or more texts a study.
         name: Of the preparation, as it stands in signatures; None where texts are as they were.
-        option: What was asked for.
+        option: The preparation in force.
         left_out: Reason to number of studies that the references have and the track has not.
         ignored: Predictions for such studies.
     """
@@ -30,7 +31,7 @@ class Prepared:
     predictions: list[str]
     references: list[tuple[str, ...]]
     name: str | None
-    option: PreparationOption
+    option: Preparation
     left_out: dict[str, int] = field(default_factory=dict)
     ignored: int = 0
 
@@ -49,7 +50,8 @@ def prepare(
     (a blank prediction stays blank); ``none`` before neither. These three concern the findings track; an impression
     is compared as it is, and so is a record's ``report``, which is written ``Findings: … Impression: …`` from its
     sections where the record has none. ``sections`` takes the track's section out of both texts by the same header
-    rule, and its report track holds only studies with both sections.
+    rule, and its report track holds only studies with both sections. Text options (`rexrank.protocols.texts`) then
+    treat both texts alike; a reference of which they leave nothing stays in the track as a blank one.
 
     Args:
         protocol: Rule book.
@@ -57,13 +59,14 @@ def prepare(
         studies: References by study id.
         predictions: Texts by study id; every study of the track has one.
         convention: Decides the option where none is asked for; the protocol's by default.
-        option: One of the protocol's choices.
+        option: One of the protocol's choices, text options, or both, joined with ``+``.
 
     Raises:
         UnknownProtocol: The protocol has no such track or option.
     """
     protocol.check_track(track)
-    chosen = protocol.option(convention or protocol.convention, option)
+    preparation = protocol.option(convention or protocol.convention, option)
+    chosen, options = preparation.choice, preparation.options
     plain = protocol.text_preparation.choices == ("none",)
     study_ids, references = [], []
     left_out: Counter[str] = Counter()
@@ -72,22 +75,27 @@ def prepare(
         texts = _reference(study, track, chosen, plain)
         if texts:
             study_ids.append(study_id)
-            references.append(texts)
+            references.append(tuple(treat(text, options) for text in texts))
         else:
             left_out[_absence(study, track)] += 1
             ignored += study_id in predictions
     return Prepared(
         study_ids=study_ids,
-        predictions=[_prediction(predictions[study_id], track, chosen) for study_id in study_ids],
+        predictions=[treat(_prediction(predictions[study_id], track, chosen), options) for study_id in study_ids],
         references=references,
-        name=_name(track, chosen, plain),
-        option=chosen,
+        name=_name(track, preparation, plain),
+        option=preparation,
         left_out=dict(left_out),
         ignored=ignored,
     )
 
 
-def _name(track: Track, option: PreparationOption, plain: bool) -> str | None:
+def _name(track: Track, preparation: Preparation, plain: bool) -> str | None:
+    first = _choice_name(track, preparation.choice, plain)
+    return "+".join([*filter(None, [first]), *(option.signature for option in preparation.options)]) or None
+
+
+def _choice_name(track: Track, option: PreparationOption, plain: bool) -> str | None:
     if plain:
         return None
     if option == "sections":

@@ -1,10 +1,12 @@
 """What a protocol is."""
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from rexrank.errors import RexrankError, shown
+from rexrank.protocols.texts import OPTIONS, TextOption
 from rexrank.terms import Convention, Direction, Track
 
 PreparationOption = Literal["reference", "both", "none", "sections"]
@@ -44,15 +46,35 @@ class TextPreparation(_Frozen):
 
     Attributes:
         version: Raised whenever a prepared text can change.
-        published: Option of the convention ``published`` unless another is asked for.
-        corrected: Option of the convention ``corrected`` unless another is asked for.
-        choices: Options that may be asked for.
+        published: Preparation of the convention ``published`` unless another is asked for: a choice, and text options
+            after a ``+`` (``none+iu``).
+        corrected: Likewise of the convention ``corrected``.
+        choices: Which texts are compared and which get a header; one of these is always in force.
+        options: Text options that may be asked for beside it.
     """
 
     version: int
-    published: PreparationOption
-    corrected: PreparationOption
+    published: str
+    corrected: str
     choices: tuple[PreparationOption, ...]
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """The text preparation in force.
+
+    Attributes:
+        choice: Which texts are compared and which get a header.
+        options: What is then done to both texts alike, in this order.
+    """
+
+    choice: PreparationOption
+    options: tuple[TextOption, ...] = ()
+
+    def __str__(self) -> str:
+        """As it is asked for: ``sections+lower``."""
+        return "+".join([self.choice, *(option.word for option in self.options)])
 
 
 class Protocol(_Frozen):
@@ -93,20 +115,43 @@ class Protocol(_Frozen):
         keys = [column.score_key for column in self.columns]
         return tuple(dict.fromkeys([*keys, *self.ranking]))
 
-    def option(self, convention: Convention, asked: str | None = None) -> PreparationOption:
+    def option(self, convention: Convention, asked: str | None = None) -> Preparation:
         """The text preparation in force.
 
+        Args:
+            convention: Decides where nothing is asked for.
+            asked: One of the protocol's choices, text options, or both, joined with ``+``; without a choice the
+                convention's is taken.
+
         Raises:
-            UnknownProtocol: `asked` is none of the protocol's choices.
+            UnknownProtocol: A word is none of the protocol's choices and options, or two of them exclude each other.
         """
+        default = getattr(self.text_preparation, convention)
+        return self._read(default if asked is None else asked, default)
+
+    def _read(self, asked: object, default: str) -> Preparation:
         preparation = self.text_preparation
-        if asked is None:
-            return preparation.published if convention == "published" else preparation.corrected
-        for choice in preparation.choices:
-            if isinstance(asked, str) and choice == asked:
-                return choice
-        choices = ", ".join(preparation.choices)
-        raise UnknownProtocol(f"{self.id} has no text preparation {shown(asked)}; it has {choices}")
+        words = asked.split("+") if isinstance(asked, str) else []
+        unknown = [word for word in words if word not in (*preparation.choices, *preparation.options)]
+        if unknown or not words:
+            raise UnknownProtocol(
+                f"{self.id} has no text preparation {shown(unknown[0] if unknown else asked)}; it has "
+                f"{', '.join(preparation.choices)}, and joined to one of these with +: {', '.join(preparation.options)}"
+            )
+        chosen = [choice for choice in preparation.choices if choice in words]
+        options = [option for word, option in OPTIONS.items() if word in words]
+        if (
+            len(chosen) > 1
+            or len({option.concerns for option in options}) < len(options)
+            or len(set(words)) < len(words)
+        ):
+            raise UnknownProtocol(
+                f"text preparation {shown(asked)}: only one of {', '.join(preparation.choices)}, one of each kind of "
+                "text option, and no word twice can be asked for"
+            )
+        first = default.partition("+")[0]
+        fallback = next(choice for choice in get_args(PreparationOption) if choice == first)
+        return Preparation(chosen[0] if chosen else fallback, tuple(options))
 
     def check_track(self, track: str) -> None:
         """Refuse a track that the protocol does not have.
@@ -122,4 +167,8 @@ class Protocol(_Frozen):
         unknown = [key for key in self.metrics if key not in self.directions]
         if unknown:
             raise ValueError(f"no direction is given for {', '.join(unknown)}")
+        if odd := [word for word in self.text_preparation.options if word not in OPTIONS]:
+            raise ValueError(f"there is no text option {', '.join(odd)}")
+        for convention in get_args(Convention):
+            self.option(convention)
         return self

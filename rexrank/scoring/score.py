@@ -66,7 +66,8 @@ def score(
         cache_dir: Folder for features of models, for metrics that have one.
         progress: True for a bar on stderr after two seconds, False for none, or a function that is called with
             ``(stage, done, total)``.
-        text_preparation: ``reference``, ``both``, ``none`` or ``sections``; None for the protocol's.
+        text_preparation: ``reference``, ``both``, ``none`` or ``sections``, text options (`rexrank.protocols.texts`),
+            or both, joined with ``+`` (``sections+lower+deid-drop``); None for the protocol's.
         limits: What a file may hold at most.
         options: Options of the metrics and of their policy by name (``{"stemmer": False}``); docs/metrics.md lists
             them. Each goes to the metrics that have it.
@@ -166,7 +167,7 @@ def _card(
     scores = {key: results.scores[key] for key in work.keys if key in results.scores}
     aggregates = {key: finite(one.aggregate) for key, one in scores.items()}
     preparation = {
-        "option": prepared.option,
+        "option": str(prepared.option),
         "name": prepared.name,
         "version": rules.text_preparation.version,
     }
