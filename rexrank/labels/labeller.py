@@ -1,51 +1,133 @@
-"""Labels of reports: words of each class, negated by a word before them in their sentence."""
+"""Labels of reports: the words of each class, and what their clauses say of them."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rexrank.labels.names import NAMES, NEGATIVE, POSITIVE, UNCERTAIN
-from rexrank.reports.studies import is_blank
+from rexrank.errors import WrongType
+from rexrank.labels import phrases
+from rexrank.labels.context import Item, read
+from rexrank.labels.names import BLANK, NAMES, NEGATIVE, POSITIVE, UNCERTAIN
+from rexrank.labels.sentences import END, sentences, words
 
-_WORDS = {
-    "Cardiomegaly": r"cardiomegaly|enlarged heart|enlarged cardiac silhouette",
-    "Lung Opacity": r"opacit\w+|infiltrates?",
-    "Lung Lesion": r"nodules?|mass(?:es)?",
-    "Edema": r"o?edema",
-    "Consolidation": r"consolidations?",
-    "Pneumonia": r"pneumonia",
-    "Atelectasis": r"atelecta\w+",
-    "Pneumothorax": r"pneumothora(?:x|ces)",
-    "Pleural Effusion": r"effusions?",
-    "Fracture": r"fractures?",
-    "Support Devices": r"catheter|tube|pacemaker",
-}
-_FINDING = {name: re.compile(rf"\b(?:{words})\b") for name, words in _WORDS.items()}
-_NEGATION = re.compile(r"\b(?:no|without|free of)\b")
-_DOUBT = re.compile(r"\b(?:may|possible|possibly)\b")
+_DEVICES, _NO_FINDING = NAMES.index("Support Devices"), NAMES.index("No Finding")
+_COLUMNS = len(NAMES) + 2
+_OTHER, _SAYS_SOMETHING = len(NAMES), len(NAMES) + 1
+# Of several mentions the most telling counts; statuses are kept as ranks until the end.
+_RANK = {BLANK: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
+_CODE = np.array([BLANK, NEGATIVE, UNCERTAIN, POSITIVE], dtype=np.int8)
+_REMEMBERED = 1 << 15
+_REMEMBERED_CHARACTERS = 400
+
+
+class Mention(NamedTuple):
+    """One place where a report speaks of a finding.
+
+    Attributes:
+        name: Its class; None for a finding outside the fourteen.
+        concept: Which of the findings of the class.
+        status: Code of a label; 0 where it is history, asked for, or a part of which nothing is said.
+        phrase: The words that name it, lower-case.
+        cue: The words that decided its status; empty where nothing did.
+    """
+
+    name: str | None
+    concept: str
+    status: int
+    phrase: str
+    cue: str
 
 
 def label(texts: Sequence[str]) -> npt.NDArray[np.int8]:
-    """Label reports with CheXpert's fourteen classes.
+    """Label reports with CheXpert's fourteen classes by rules.
+
+    Of several mentions of a class a positive one counts before an uncertain one, and that before a negative one. No
+    Finding is positive where nothing but devices is positive or uncertain, findings outside the classes included; a
+    text without a word has no label at all.
 
     Args:
-        texts: Reports.
+        texts: English reports of chest radiographs. Where one has headers, its findings and impression are read.
 
     Returns:
-        int8 [n, 14] in the order of ``NAMES``: 0 blank, 1 positive, 2 negative, 3 uncertain.
+        int8 [n, 14] in the order of ``NAMES``: 0 blank, 1 positive, 2 negative, 3 uncertain; No Finding is 0 or 1.
+
+    Raises:
+        WrongType: Not a list of texts.
     """
-    labels = np.zeros((len(texts), len(NAMES)), dtype=np.int8)
-    for row, text in zip(labels, texts, strict=True):
-        if is_blank(text):
-            continue
-        for sentence in text.lower().split("."):
-            for name, words in _FINDING.items():
-                if found := words.search(sentence):
-                    before = sentence[: found.start()]
-                    code = NEGATIVE if _NEGATION.search(before) else UNCERTAIN if _DOUBT.search(before) else POSITIVE
-                    column = NAMES.index(name)
-                    row[column] = min(row[column] or code, code)
-        row[-1] = not np.isin(row[:12], (POSITIVE, UNCERTAIN)).any()
+    checked = _checked(texts)
+    rows: list[bytes] = []
+    starts: list[int] = []
+    for text in checked:
+        starts.append(len(rows))
+        rows += map(_ranks, sentences(text))
+        rows.append(bytes(_COLUMNS))
+    if not checked:
+        return np.zeros((0, len(NAMES)), dtype=np.int8)
+    ranks = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, _COLUMNS)
+    ranks = np.maximum.reduceat(ranks, starts, axis=0)
+    labels = _CODE[ranks[:, : len(NAMES)]]
+    found = ranks[:, : len(NAMES) + 1] >= _RANK[UNCERTAIN]
+    found[:, _DEVICES] = False
+    labels[:, _NO_FINDING] = np.where(~found.any(axis=1) & (ranks[:, _SAYS_SOMETHING] > 0), POSITIVE, BLANK)
     return labels
+
+
+def mentions(text: str) -> list[Mention]:
+    """Every mention of a finding in a report, in the order of the text: why its labels are what they are.
+
+    Raises:
+        WrongType: Not a text.
+    """
+    (checked,) = _checked([text])
+    found: list[Mention] = []
+    for sentence in sentences(checked):
+        tokens = [*words(sentence), END]
+        found += (_mention(item, tokens) for item in read(phrases.find(_tree(), tokens)))
+    return found
+
+
+def _mention(item: Item, tokens: Sequence[str]) -> Mention:
+    start, end = item.cue_words
+    return Mention(
+        name=NAMES[item.label] if item.label >= 0 else None,
+        concept=item.concept,
+        status=item.status,
+        phrase=" ".join(tokens[item.start : item.end]),
+        cue=" ".join(tokens[start:end]),
+    )
+
+
+_tree = cache(phrases.tree)
+
+
+def _ranks(sentence: str) -> bytes:
+    """Rank of every class in a sentence, of the findings outside the classes, and whether there is a word."""
+    # Reports repeat each other's sentences; only those of a usual length are kept, so memory stays bounded.
+    return _kept_ranks(sentence) if len(sentence) <= _REMEMBERED_CHARACTERS else _read_ranks(sentence)
+
+
+def _read_ranks(sentence: str) -> bytes:
+    tokens = words(sentence)
+    ranks = bytearray(_COLUMNS)
+    ranks[_SAYS_SOMETHING] = any(map(str.isalpha, tokens))
+    tokens.append(END)
+    for item in read(phrases.find(_tree(), tokens)):
+        column = item.label if item.label >= 0 else _OTHER
+        ranks[column] = max(ranks[column], _RANK[item.status])
+    return bytes(ranks)
+
+
+_kept_ranks = lru_cache(maxsize=_REMEMBERED)(_read_ranks)
+
+
+def _checked(texts: Any) -> list[str]:
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise WrongType(f"texts: expected a list of texts, got {type(texts).__name__}; put a single text into a list")
+    listed = list(texts)
+    for position, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise WrongType(f"texts[{position}]: expected str, got {type(text).__name__}")
+    return listed

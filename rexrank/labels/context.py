@@ -1,0 +1,296 @@
+"""From the phrases of a sentence to what it says of each finding.
+
+A sentence is cut into clauses; within a clause each cue acts up to the clause's end or to what ends its list, and each
+part (the heart) gets the judgement (normal, enlarged) that stands with it. Every step walks over the phrases once or
+twice, so the time is linear in the length of the sentence.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rexrank.labels.names import BLANK, NAMES, NEGATIVE, POSITIVE, UNCERTAIN
+from rexrank.labels.phrases import Found
+from rexrank.labels.roles import Role
+
+_DEVICES = NAMES.index("Support Devices")
+_JUDGED_LARGE = frozenset({NAMES.index("Lung Opacity")})
+_PREDICATES = frozenset({Role.NORMAL, Role.LARGE, Role.PROMINENT, Role.BORDERLINE})
+_REACH = 3  # words between an adjective, or "calcified", and its noun
+
+
+@dataclass(slots=True)
+class Item:
+    """A phrase while its clause is read.
+
+    Attributes:
+        role: What it does.
+        label: Position of its class in ``NAMES``; -1 where it has none.
+        concept: Which finding or part.
+        start: First word.
+        end: Word after its last.
+        status: Code of a label; BLANK where nothing is said of the present.
+        cue: Role of what decided the status, or "or" in a list of alternatives; None where nothing did.
+        cue_words: Words ``(start, end)`` of that cue.
+    """
+
+    role: Role
+    label: int
+    concept: str
+    start: int
+    end: int
+    status: int = POSITIVE
+    cue: Role | None = None
+    cue_words: tuple[int, int] = (0, 0)
+
+    def decide(self, status: int, cue: "Item") -> None:
+        """Take a status from a cue."""
+        self.status, self.cue, self.cue_words = status, cue.role, (cue.start, cue.end)
+
+
+def read(found: Sequence[Found]) -> list[Item]:
+    """The findings and judged parts of a sentence with their status."""
+    items = [
+        Item(*phrase.meaning, phrase.start, phrase.end) for phrase in found if phrase.meaning.role is not Role.NOTHING
+    ]
+    decided: list[Item] = []
+    for clause in _clauses(items):
+        _look_ahead(clause)
+        _look_back(clause)
+        _read_alternatives(clause)
+        _judge_parts(clause)
+        decided += (
+            item for item in clause if item.role is Role.FINDING or (item.role is Role.PART and item.label >= 0)
+        )
+    return decided
+
+
+# ---- clauses
+
+
+@dataclass(slots=True)
+class _Ahead:
+    """What stands between a comma or conjunction and the next one."""
+
+    verb: bool = False
+    judged: bool = False
+    part_first: bool = False
+
+
+def _ahead(items: Sequence[Item]) -> list[_Ahead]:
+    looks: list[_Ahead] = [_Ahead()] * len(items)
+    look = _Ahead()
+    for position in range(len(items) - 1, -1, -1):
+        role = items[position].role
+        if role in (Role.COMMA, Role.AND, Role.OR, Role.BREAK):
+            looks[position], look = look, _Ahead()
+        elif role is Role.VERB:
+            look.verb = True
+        elif role in _PREDICATES:
+            look.judged = True
+        elif role is not Role.NEW_START:
+            look.part_first = role is Role.PART
+    return looks
+
+
+def _clauses(items: Sequence[Item]) -> Iterator[list[Item]]:
+    looks = _ahead(items)
+    clause: list[Item] = []
+    verb = complete = False
+    for position, item in enumerate(items):
+        role = item.role
+        if role in (Role.COMMA, Role.AND) and not _joined(items, position):
+            look = looks[position]
+            new_subject = look.part_first and (look.verb or look.judged)
+            if (verb and look.verb) or (complete and new_subject):
+                role = Role.BREAK
+        if role is Role.BREAK:
+            yield clause
+            clause, verb, complete = [], False, False
+            continue
+        clause.append(item)
+        verb = verb or role is Role.VERB
+        complete = complete or role in _PREDICATES or role in (Role.VERB, Role.ABSENT_AFTER, Role.FINDING)
+    yield clause
+
+
+def _joined(items: Sequence[Item], position: int) -> bool:
+    """Whether a conjunction follows at once, which then speaks for the comma."""
+    following = items[position + 1 : position + 2]
+    return bool(following) and following[0].role in (Role.AND, Role.OR) and following[0].start == items[position].end
+
+
+# ---- cues
+
+
+def _look_ahead(clause: Sequence[Item]) -> None:
+    """Let the cues that act on what follows decide, up to what ends their list."""
+    last_or = max((position for position, item in enumerate(clause) if item.role is Role.OR), default=-1)
+    _turn_either(clause)
+    absent = doubt = past = None
+    covered = general = False
+    for position, item in enumerate(clause):
+        role = item.role
+        if role is Role.ABSENT_AFTER:
+            absent, covered, general = item, False, False
+        elif role is Role.DOUBT_AFTER:
+            doubt, covered = item, covered and absent is not None
+        elif role is Role.PAST_AFTER:
+            past = item
+        elif role is Role.ANYTHING:
+            covered = general = True
+        elif role is Role.WITH and covered:
+            absent = doubt = past = None
+        elif role in (Role.COMMA, Role.AND) and covered and position > last_or:
+            if general or _starts_anew(clause, position):
+                absent = doubt = past = None
+        elif role is Role.FINDING or role in _PREDICATES:
+            _decide(item, absent, doubt, past)
+            covered = covered or role is Role.FINDING
+            general = general and role is not Role.FINDING
+
+
+def _turn_either(clause: Sequence[Item]) -> None:
+    """Give a cue that can stand on either side its side."""
+    finding_before = False
+    turned = {
+        Role.ABSENT_EITHER: (Role.ABSENT_AFTER, Role.ABSENT_BEFORE),
+        Role.DOUBT_EITHER: (Role.DOUBT_AFTER, Role.DOUBT_BEFORE),
+    }
+    for item in clause:
+        if item.role in turned:
+            item.role = turned[item.role][finding_before]
+        finding_before = finding_before or item.role in (Role.FINDING, Role.ANYTHING)
+
+
+def _decide(item: Item, absent: Item | None, doubt: Item | None, past: Item | None) -> None:
+    if past is not None and item.label != _DEVICES:
+        item.decide(BLANK, past)
+    elif absent is not None:
+        item.decide(NEGATIVE, absent)
+    elif doubt is not None and item.label != _DEVICES:
+        item.decide(UNCERTAIN, doubt)
+
+
+def _starts_anew(clause: Sequence[Item], position: int) -> bool:
+    following = clause[position + 1 : position + 2]
+    return bool(following) and following[0].role is Role.NEW_START and following[0].start == clause[position].end
+
+
+def _look_back(clause: Sequence[Item]) -> None:
+    """Let the cues that act on what stands before decide, back to where their list begins."""
+    cue: Item | None = None
+    reached = conjunction = False
+    for item in reversed(clause):
+        role = item.role
+        if role in (Role.ABSENT_BEFORE, Role.DOUBT_BEFORE):
+            cue, reached, conjunction = item, False, False
+        elif cue is None:
+            continue
+        elif role in (Role.AND, Role.OR):
+            conjunction = True
+        elif role is Role.WITH or (role is Role.COMMA and not conjunction) or (role is Role.VERB and reached):
+            cue = None if reached or role is Role.COMMA else cue
+        elif role is Role.FINDING:
+            reached = True
+            if item.status not in (BLANK, NEGATIVE):
+                item.decide(NEGATIVE if cue.role is Role.ABSENT_BEFORE else UNCERTAIN, cue)
+
+
+def _read_alternatives(clause: Sequence[Item]) -> None:
+    """Findings joined by "or" that nothing else decided are uncertain, and so are those of the list before them."""
+    for position, item in enumerate(clause):
+        if item.role is not Role.OR:
+            continue
+        after = next((other for other in clause[position + 1 : position + 3] if other.role is not Role.NEW_START), None)
+        before = _list_before(clause, position)
+        if after is None or not before or not _open(after):
+            continue
+        for finding in [*before, after]:
+            finding.decide(UNCERTAIN, item)
+
+
+def _list_before(clause: Sequence[Item], position: int) -> list[Item]:
+    listed: list[Item] = []
+    for item in reversed(clause[max(0, position - 8) : position]):
+        if item.role is Role.FINDING and _open(item):
+            listed.append(item)
+        elif item.role not in (Role.COMMA, Role.NEW_START, Role.OR):
+            break
+    return listed
+
+
+def _open(item: Item) -> bool:
+    return item.role is Role.FINDING and item.label != _DEVICES and (item.cue is None or item.cue is Role.OR)
+
+
+# ---- parts
+
+
+def _judge_parts(clause: Sequence[Item]) -> None:
+    """Give each part the judgement before it, else the first one after it, else that of the part before it."""
+    before = [_belongs_to_next(clause, position) for position in range(len(clause))]
+    own: list[Item] = []
+    inherited: list[Item] = []
+    following = _predicates_after(clause, before)
+    for position, item in enumerate(clause):
+        if item.role in _PREDICATES and before[position]:
+            own.append(item)
+        elif item.role is Role.PART:
+            judged = own or following[position] or inherited
+            if own:
+                inherited = own
+            own = []
+            _judge(item, judged)
+        elif item.role is Role.FINDING:
+            own = []
+
+
+def _belongs_to_next(clause: Sequence[Item], position: int) -> bool:
+    """Whether a judgement is an adjective of the finding or part that follows it."""
+    item = clause[position]
+    if item.role not in _PREDICATES:
+        return False
+    for other in clause[position + 1 : position + 4]:
+        if other.role in (Role.FINDING, Role.PART):
+            return other.start - item.end <= _REACH
+        if other.role is not Role.NEW_START and other.role not in _PREDICATES:
+            return False
+    return False
+
+
+def _predicates_after(clause: Sequence[Item], before: Sequence[bool]) -> list[list[Item]]:
+    """For each place, the judgements in the first gap after it that has any."""
+    gaps: list[list[Item]] = [[] for _ in clause]
+    current: list[Item] = []
+    gap_open = False
+    for position in range(len(clause) - 1, -1, -1):
+        item = clause[position]
+        gaps[position] = current
+        if item.role in _PREDICATES and not before[position]:
+            if not gap_open:
+                current, gap_open = [], True
+            current.append(item)
+        elif item.role is Role.PART:
+            gap_open = False
+    return gaps
+
+
+def _judge(part: Item, predicates: Sequence[Item]) -> None:
+    part.status = BLANK
+    rank = {BLANK: 0, NEGATIVE: 1, POSITIVE: 2, UNCERTAIN: 3}
+    for predicate in predicates:
+        status = _verdict(part, predicate)
+        if rank[status] > rank[part.status]:
+            part.decide(status, predicate)
+            if predicate.cue is not None and predicate.status == UNCERTAIN:
+                part.cue, part.cue_words = predicate.cue, predicate.cue_words
+
+
+def _verdict(part: Item, predicate: Item) -> int:
+    if predicate.role is Role.NORMAL:
+        return BLANK if predicate.status == BLANK else NEGATIVE
+    if predicate.status != POSITIVE:
+        return predicate.status
+    if predicate.role is Role.LARGE or (predicate.role is Role.PROMINENT and part.label in _JUDGED_LARGE):
+        return POSITIVE
+    return UNCERTAIN

@@ -1,0 +1,44 @@
+"""From a report to the words of its sentences."""
+
+import re
+import unicodedata
+
+from rexrank.reports.sections import read_sections
+
+# A full stop ends a sentence before white space, and between two words without any ("normal.No"); not in "vs.", "Dr.".
+_END = re.compile(
+    r"(?<!\bvs)(?<!\bdr)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)\.(?=[\s.!?]|$)"
+    r"|(?<=[^\W\d_]{2})\.(?=[^\W\d_]{2})"
+    r"|[!?](?=[\s.!?]|$)|;|\n\s*\n|\n(?=[-*•])|\n(?=\d{1,2}[.)]\s)"
+)
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[,:?/]")
+_DEIDENTIFIED = re.compile(r"x{2,}")
+_SPLIT_WORDS = str.maketrans(
+    {"\u2019": "'", "\u00ad": None, "\u200b": None, "\u200c": None, "\u200d": None, "\ufeff": None}
+)
+# Words of cues.yaml that no report can hold: the end of a sentence, and a question mark inside one.
+END, QUERY = "<end>", "<query>"
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of what a report says of its images, lower-case.
+
+    Where the text has headers, these are its findings and impression: what was asked and what the images were
+    compared with is no finding.
+    """
+    if ":" in text or "\n" in text:
+        text = _read_parts(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_SPLIT_WORDS)
+    return [sentence for part in _END.split(text.lower()) if (sentence := part.strip())]
+
+
+def _read_parts(text: str) -> str:
+    sections = read_sections(text)
+    return "\n\n".join(part for part in (sections.findings, sections.impression) if part)
+
+
+def words(sentence: str) -> list[str]:
+    """Words, commas, colons, slashes and question marks; marks of de-identification are left out."""
+    found = [word for word in _WORD.findall(sentence) if not _DEIDENTIFIED.fullmatch(word)]
+    return [QUERY if word == "?" else word for word in found] if "?" in found else found
