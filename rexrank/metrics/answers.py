@@ -1,0 +1,229 @@
+"""What judges answered, read study by study, and JSON in the forms in which judges write it."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from rexrank.metrics.inputs import InvalidCall
+from rexrank.metrics.outcome import Formula, Outcome
+from rexrank.metrics.pairs import Pairs
+from rexrank.terms import Convention
+
+FAILED = "failed"
+UNPARSED = "unparsed"
+STRICT = "strict"
+TOLERANT = "tolerant"
+PARSERS = (STRICT, TOLERANT)
+
+Reading = TypeVar("Reading")
+
+# What crimson-score tries, in its order. Each pattern reads a text once from left to right: no run of blanks or of
+# letters is tried twice.
+_CURLY_QUOTES = str.maketrans({"\u201c": '\\"', "\u201d": '\\"', "\u2018": "\\'", "\u2019": "\\'"})
+_LIST_WITH_EMPTY_KEY = re.compile(r'\[""\s*+:\s*+\[')
+_KEY_WITHOUT_FIRST_QUOTE = re.compile(r'((?:[\]}"0-9]\s*+,|\{)\s*+)([A-Za-z_][A-Za-z0-9_]*+")')
+_KEY_WITHOUT_VALUE = re.compile(r',\s*+"[^"]*+"\s*+(?=[,}])')
+_FIRST_KEY_WITHOUT_VALUE = re.compile(r'(?<=\{)\s*+"[^"]*+"\s*+,\s*+(?=")')
+_BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrtu])')
+_MOST_QUOTE_REPAIRS = 50
+_QUOTE_SEARCH = 5
+
+
+def strict_json(text: str) -> Any:
+    """Read JSON as its standard has it; None where the text is something else.
+
+    A key given twice, NaN and Infinity are refused too: nobody can say what was meant.
+    """
+    return read_json(text, _unique, _refuse)
+
+
+def read_json(
+    text: str,
+    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
+    constant: Callable[[str], Any] | None = None,
+) -> Any:
+    """Read JSON; None where the text is something else, or nested deeper than can be read.
+
+    Args:
+        text: What should be JSON.
+        pairs: Makes an object of its keys and values; without it the last of equal keys wins.
+        constant: Makes a value of ``NaN`` and ``Infinity``; without it they are numbers.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def repaired_json(text: str) -> Any:
+    """Read JSON after the repairs of crimson-score 0.2.0; None where they do not help.
+
+    Curly quotes become escaped ones, ``["":[`` becomes ``[``, and keys get a missing first quote. Then, each tried
+    on its own until the text can be read: strings that stand where a key should are removed, wrong escapes are
+    escaped, and quotes inside strings are escaped one after the other. The first of equal keys wins.
+    """
+    text = text.translate(_CURLY_QUOTES)
+    text = _LIST_WITH_EMPTY_KEY.sub("[", text)
+    text = _KEY_WITHOUT_FIRST_QUOTE.sub(r'\1"\2', text)
+    without_orphans = _FIRST_KEY_WITHOUT_VALUE.sub("", _KEY_WITHOUT_VALUE.sub("", text))
+    escaped = _BAD_ESCAPE.sub(r"\\\\", text)
+    for candidate in (text, without_orphans, escaped):
+        if (found := read_json(candidate, first_of_equal_keys)) is not None:
+            return found
+    for candidate in (text, escaped):
+        if (found := _with_escaped_quotes(candidate)) is not None:
+            return found
+    return None
+
+
+def first_of_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which the first of equal keys wins."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        found.setdefault(key, value)
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _with_escaped_quotes(text: str) -> Any:
+    """Escape quotes inside strings: where reading stops, the nearest quote before that cannot end a string."""
+    for _ in range(_MOST_QUOTE_REPAIRS):
+        try:
+            return json.loads(text, object_pairs_hook=first_of_equal_keys)
+        except json.JSONDecodeError as error:
+            found = [at for at in range(error.pos, max(0, error.pos - _QUOTE_SEARCH) - 1, -1) if _is_inner(text, at)]
+        except (ValueError, RecursionError):
+            return None
+        if not found:
+            return None
+        text = f"{text[: found[0]]}\\{text[found[0] :]}"
+    return None
+
+
+def _is_inner(text: str, at: int) -> bool:
+    """Whether the character is a quote that belongs to the words of a string, not to the form of the JSON."""
+    if text[at : at + 1] != '"' or (at and text[at - 1] == "\\"):
+        return False
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if (before and before in ":[{") or (after and after in ":]}"):
+        return False
+    if before == ",":
+        return not _begins_or_ends(text[at - 2 : at - 1], '"]}')
+    return after != "," or not _begins_or_ends(text[at + 2 : at + 3], '"[{')
+
+
+def _begins_or_ends(character: str, marks: str) -> bool:
+    return character != "" and (character in marks or character.isdigit())
+
+
+@dataclass(frozen=True)
+class Answers(Generic[Reading]):
+    """Answers of a judge about the studies of a call.
+
+    Attributes:
+        readings: What each answer says, or None.
+        reasons: Why there is none, by position: ``failed`` without an answer, ``unparsed`` with one that cannot be
+            read.
+        counts: ``n_failed`` and ``n_unparsed``, of the studies whose score depends on the answer.
+    """
+
+    readings: Sequence[Reading | None]
+    reasons: Mapping[int, str]
+    counts: Mapping[str, int]
+
+
+def read_answers(
+    pairs: Pairs,
+    name: str,
+    kinds: tuple[type, ...],
+    read: Callable[[Any, str], Reading | None],
+    convention: Convention,
+) -> Answers[Reading]:
+    """Read the answers of a judge.
+
+    Args:
+        pairs: The texts with their features.
+        name: Name of the feature.
+        kinds: Types of an answer; None stands for a judge that failed.
+        read: Takes an answer and the prediction; None where it cannot be read.
+        convention: In `corrected` blank and identical texts need no judge, so their answers are not counted.
+
+    Raises:
+        InvalidCall: A study has several references, or an answer has another type.
+    """
+    check_one_reference(pairs, f"{name} compares with one")
+    readings: list[Reading | None] = []
+    reasons: dict[int, str] = {}
+    for position, answer in enumerate(pairs.pair_features(name)):
+        if answer is not None and not isinstance(answer, kinds):
+            expected = " or ".join(kind.__name__.lower() for kind in kinds)
+            found = type(answer).__name__
+            raise InvalidCall(f"features[{name!r}][{position}]: expected {expected}, or None, got {found}")
+        reading = None if answer is None else read(answer, pairs.predictions[position])
+        readings.append(reading)
+        if reading is None:
+            reasons[position] = FAILED if answer is None else UNPARSED
+    needed = np.ones(len(pairs), dtype=bool)
+    if convention == "corrected":
+        needed = ~(pairs.blank_predictions | pairs.blank_references | pairs.identical)
+    counted = [reason for position, reason in reasons.items() if needed[position]]
+    counts = {f"n_{reason}": counted.count(reason) for reason in (FAILED, UNPARSED)}
+    return Answers(readings, reasons, counts)
+
+
+def check_one_reference(pairs: Pairs, why: str) -> None:
+    """Refuse studies with several references.
+
+    Args:
+        pairs: The texts.
+        why: End of the sentence, which says what the metric takes.
+
+    Raises:
+        InvalidCall: A study has several; names the first.
+    """
+    for position, texts in enumerate(pairs.references):
+        if len(texts) > 1:
+            raise InvalidCall(f"references[{position}]: got {len(texts)} references, and {why}; give one a study")
+
+
+def judged(
+    values: Sequence[float | None],
+    answers: Answers[Any],
+    signature: Mapping[str, str],
+    counts: Mapping[str, int] | None = None,
+    of_mean: Formula | None = None,
+) -> Outcome:
+    """The outcome of a judge, which sees something in every text.
+
+    Args:
+        values: One value a study, [n]; None where there is none.
+        answers: Where they come from.
+        signature: Parts of the signature.
+        counts: Further counts.
+        of_mean: Turns the mean into what is shown, as in `Outcome`.
+    """
+    column = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    seen = np.ones(len(column), dtype=bool)
+    return Outcome(
+        values=column,
+        signature=signature,
+        prediction_content=seen,
+        reference_content=seen,
+        counts={**answers.counts, **(counts or {})},
+        reasons=answers.reasons,
+        of_mean=of_mean,
+    )
