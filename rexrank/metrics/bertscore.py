@@ -3,7 +3,8 @@
 With the vectors of a layer divided by their lengths, each token of the prediction h takes its
 largest cosine with a token of the reference r, and P is the mean over h; R likewise over r; a study scores
 F = 2 P R / (P + R). The first and last token of a text (the encoder's special ones) may be
-matched but are not averaged over; a text that has no others scores F = 0. No idf weights.
+matched but are not averaged over; a text that has no others scores F = 0, and so do
+P and R of different signs, which vectors of real encoders never give. No idf weights.
 
 - ``bertscore``: distilroberta-base, layer 5, rescaled: (F - b) / (1 - b) with the baseline
   b = .8473319 of bert-score 0.3.13. ReXrank's preset and RadCliQ's component. `published`
@@ -71,7 +72,7 @@ def f_score(prediction_tokens: ArrayLike, reference_tokens: ArrayLike) -> float:
         reference_tokens: Those of the reference, [tokens, d].
 
     Returns:
-        F, at most 1; 0 where a side has only the two special tokens.
+        F in [-1, 1]; 0 where a side has only the two special tokens, or where P and R differ in sign.
 
     Raises:
         InvalidCall: The vectors have another form, different lengths, or one is not finite or of length 0.
@@ -104,7 +105,7 @@ def _f(prediction: Vectors, reference: Vectors) -> float:
     cosines = prediction @ reference.T
     precision = float(cosines[1:-1].max(axis=1).mean(dtype=np.float64))
     recall = float(cosines[:, 1:-1].max(axis=0).mean(dtype=np.float64))
-    if precision + recall == 0:
+    if precision * recall <= 0:
         return 0.0
     # Rounding may take a cosine past 1.
     return min(1.0, 2 * precision * recall / (precision + recall))
