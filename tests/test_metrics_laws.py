@@ -1,120 +1,310 @@
-"""The laws of the corrected convention, on texts of every kind."""
+"""The laws that every metric of the registry obeys, on texts of every kind.
+
+A metric added to the registry is tested here at once; one that needs an encoder or a judge gets invented features.
+"""
 
 import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
+import feature_makers
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rexrank.metrics import compute
+from rexrank.metrics import InvalidCall, compute, metrics
+from rexrank.metrics.computation import KeyScores
+from rexrank.metrics.features import FEATURES, TextFeatures
 from rexrank.metrics.pairs import canonical
+from rexrank.metrics.registry import ScoreKey
 from rexrank.reports.studies import is_blank
+from rexrank.terms import CONVENTIONS, Convention
 
-KEYS = ["bleu2", *(f"coco_bleu{order}" for order in range(1, 5)), "rouge_l", "rouge1", "rouge2", "rouge_l_f1"]
+Study = tuple[str, list[str]]
+Studies = list[Study]
+Column = list[float | None]
 
-words = st.sampled_from(
-    [
-        "heart",
-        "Heart",
-        "clear",
-        ".",
-        "FINDINGS:",
-        "2.5",
-        "größe",
-        "легкие",
-        "肺",
-        "है",
-        "\u200b",
-        "...",
-        "(x)",
-        "\x00",
-        "🫁",
-    ]
-)
-texts = st.lists(words, max_size=12).map(" ".join) | st.text(max_size=30)
-studies_strategy = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=2)), min_size=1, max_size=6)
-Studies = list[tuple[str, list[str]]]
+# A few examples for those that start a program for it; hypothesis for all others.
+SLOW = ("meteor",)
+REPORTS = [name for name, metric in metrics().items() if metric.task == "report" and name not in SLOW]
+LEXICAL = [name for name in ("bleu", "rouge", "cider") if name in REPORTS]
+# What makes a study's score independent of its neighbours, where it is not: CIDEr's document frequencies come from
+# the references of the call unless a table gives them.
+INDEPENDENT: dict[str, dict[str, Any]] = {"cider": {"df": {"n": 9, "df": {"heart": 2, "clear": 5, ".": 9}}}}
 
+# They also give CIDEr the contrast without which it has no value for anybody, identical texts included.
+NEIGHBOURS: Studies = [
+    ("Small left effusion.", ["Small right pleural effusion, new."]),
+    ("Stable scar.", ["No acute fracture. Heart size is normal."]),
+]
+REPORT, OTHER = "Mild new edema. Heart is enlarged.", "No focal airspace disease; heart size is normal."
+BLANKS = ["", " ", "\n\t ", "\u200b", "\u00a0\ufeff\x00"]
+STRANGE = [
+    "caf\u00e9 gro\u00df",
+    "Лёгкие без очаговых теней.",
+    "肺野清晰。",
+    "हृदय सामान्य है",
+    "صدر طبيعي",
+    "👩🏽‍⚕️ 🫁",
+    "a\x00b\x1cc\u2028d\u2029e",
+    "\u202eedema\u202c",
+    "ＦＩＮＤＩＮＧＳ：ｃｌｅａｒ",
+    "İıßﬁ",
+    "...",
+    "FINDINGS:",
+    "____ XXXX |||",
+    '{"a": [1, "[Matched Findings]:"]} <|assistant|>',
+]
 
-def values(studies: Studies, convention: str = "corrected") -> dict[str, list[float]]:
-    scores = compute(KEYS, [study[0] for study in studies], [study[1] for study in studies], convention)
-    return {key: [None if math.isnan(value) else value for value in scores[key].values] for key in KEYS}
+_words = "heart Heart clear . new worsened edema FINDINGS: 2.5 größe легкие 肺 है \u200b ... (x) \x00 🫁"
+texts = st.lists(st.sampled_from(_words.split(" ")), max_size=12).map(" ".join) | st.text(max_size=30)
+some_studies = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=2)), min_size=1, max_size=4)
 
-
-@settings(deadline=None)
-@given(texts.filter(lambda text: not is_blank(text)), texts)
-def test_identity_is_exactly_best(text: str, other: str) -> None:
-    studies: Studies = [(text, [canonical(text)]), (f" {text}\n", [other, text])]
-    assert all(column == [1, 1] for column in values(studies).values())
-
-
-@pytest.mark.parametrize("convention", ["published", "corrected"])
-@settings(deadline=None)
-@given(studies=studies_strategy)
-def test_scores_are_finite_or_null_and_in_range(convention: str, studies: Studies) -> None:
-    scores = compute(KEYS, [study[0] for study in studies], [study[1] for study in studies], convention)
-    for key in KEYS:
-        column = scores[key].values
-        assert len(column) == len(studies)
-        lost = np.isnan(column)
-        assert ((column[~lost] >= 0) & (column[~lost] <= 1)).all()
-        assert set(scores[key].reasons) == set(np.flatnonzero(lost).tolist())
-        assert scores[key].counts["n_undefined"] == lost.sum()
-        aggregate = scores[key].aggregate
-        assert aggregate is None or 0 <= aggregate <= 1
-        if convention == "published":
-            assert not lost.any()
+per_metric = pytest.mark.parametrize("name", REPORTS)
+per_convention = pytest.mark.parametrize("convention", CONVENTIONS)
 
 
-@pytest.mark.parametrize("convention", ["published", "corrected"])
+def keys_of(name: str) -> dict[str, ScoreKey]:
+    return {key.key: key for key in metrics()[name].keys}
+
+
+def score(name: str, studies: Studies, convention: Convention = "corrected", **options: Any) -> dict[str, KeyScores]:
+    """Scores of all keys of a metric; of several references only the first where it takes one."""
+    if any(len(references) > 1 for _, references in studies) and not takes_several(name):
+        studies = [(prediction, references[:1]) for prediction, references in studies]
+    return _score(name, studies, convention, **options)
+
+
+def _score(name: str, studies: Studies, convention: Convention, **options: Any) -> dict[str, KeyScores]:
+    predictions, references = [study[0] for study in studies], [study[1] for study in studies]
+    features = feature_makers.features_of(needs(name), predictions, references)
+    return compute(list(keys_of(name)), predictions, references, convention, features=features, **options)
+
+
+def needs(name: str) -> list[str]:
+    return list(dict.fromkeys(feature for key in keys_of(name).values() for feature in key.needs))
+
+
+@cache
+def takes_several(name: str) -> bool:
+    try:
+        _score(name, [(REPORT, [OTHER, REPORT])], "published")
+    except InvalidCall:
+        return False
+    return True
+
+
+def column(scores: KeyScores) -> Column:
+    return [None if math.isnan(value) else value for value in scores.values.tolist()]
+
+
+def same(column: Sequence[float | None], expected: Sequence[float | None]) -> bool:
+    return len(column) == len(expected) and all(
+        (one is None) == (other is None) and (one is None or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12))
+        for one, other in zip(column, expected, strict=True)
+    )
+
+
+def only_together(scores: KeyScores) -> bool:
+    """Whether studies have no value of their own in principle."""
+    return set(scores.reasons.values()) >= {"only_together"}
+
+
+def check_finite_or_null(name: str, studies: Studies, convention: Convention, **options: Any) -> None:
+    predictions = [study[0] for study in studies]
+    for key, scores in score(name, studies, convention, **options).items():
+        low, high = (
+            end if end is not None else sign * math.inf
+            for end, sign in zip(keys_of(name)[key].range(convention), (-1, 1), strict=True)
+        )
+        values, lost = scores.values, np.isnan(scores.values)
+        assert values.shape == (len(studies),)
+        assert ((values[~lost] >= low) & (values[~lost] <= high) & np.isfinite(values[~lost])).all(), key
+        assert set(scores.reasons) == set(np.flatnonzero(lost).tolist()), key
+        assert all(scores.reasons.values()), key
+        aggregate = scores.aggregate
+        assert aggregate is None or (math.isfinite(aggregate) and low <= aggregate <= high), key
+        assert scores.counts["n"] == len(studies)
+        undefined = [reason for reason in scores.reasons.values() if reason != "only_together"]
+        assert scores.counts["n_undefined"] == len(undefined), key
+        assert scores.counts["n_empty"] == sum(map(is_blank, predictions))
+        assert all(isinstance(count, int) and count >= 0 for count in scores.counts.values()), key
+        assert scores.signature.startswith(f"{key}|conv:{convention}|")
+
+
+def check_identity(name: str, identical: Studies) -> None:
+    for key, scores in score(name, [*identical, *NEIGHBOURS]).items():
+        best = keys_of(name)[key].best("corrected")
+        if best is not None and not only_together(scores):
+            assert column(scores)[: len(identical)] == [best] * len(identical), key
+        assert scores.counts["n_identical"] == len(identical)
+
+
+def check_independence(name: str, studies: Studies, order: Sequence[int], convention: Convention) -> None:
+    options = INDEPENDENT.get(name, {})
+    together = score(name, studies, convention, **options)
+    permuted = score(name, [studies[position] for position in order], convention, **options)
+    blanked = score(name, [study if i % 2 else ("", [""]) for i, study in enumerate(studies)], convention, **options)
+    longer = score(name, [*studies, studies[0]], convention, **options)
+    alone = [score(name, [study], convention, **options) for study in studies]
+    for key, scores in together.items():
+        values = column(scores)
+        assert same([column(one[key])[0] for one in alone], values), key
+        assert same(column(permuted[key]), [values[position] for position in order]), key
+        assert same(column(blanked[key])[1::2], values[1::2]), key
+        assert same(column(longer[key]), [*values, values[0]]), key
+        assert same([permuted[key].aggregate], [scores.aggregate]), key
+
+
+def check_doubling(name: str, studies: Studies) -> None:
+    """A set that holds every study twice has the same aggregate, unless it is a statement about the set."""
+    options = INDEPENDENT.get(name, {})
+    once, twice = (score(name, studies * times, **options) for times in (1, 2))
+    for key, scores in once.items():
+        if keys_of(name)[key].kind != "set":
+            assert same([twice[key].aggregate], [scores.aggregate]), key
+
+
+def check_blanks(name: str, blank: str) -> None:
+    studies = [(blank, [REPORT]), (REPORT, [OTHER]), (REPORT, [blank]), (blank, [blank]), *NEIGHBOURS]
+    for key, scores in score(name, studies).items():
+        entry = keys_of(name)[key]
+        if entry.direction == "none":
+            continue
+        worst = entry.worst("corrected")
+        assert {scores.reasons[2], scores.reasons[3]} == {"empty_reference", "both_empty"}, key
+        assert (scores.counts["n_empty"], scores.counts["n_empty_reference"]) == (2, 2)
+        if only_together(scores) or entry.blank == "formula":
+            continue
+        assert column(scores)[0] == worst, key
+        assert scores.reasons.get(0) == ("empty_prediction" if worst is None else None), key
+
+
+def check_very_long(name: str, length: int) -> None:
+    generator = np.random.default_rng(0)
+    long, longer = (
+        " ".join(f"w{number}" for number in generator.integers(0, 500, size)) for size in (length, 2 * length)
+    )
+    studies: Studies = [(long, [longer]), ("clear", [longer]), (longer, ["clear"]), *NEIGHBOURS]
+    for convention in CONVENTIONS:
+        check_finite_or_null(name, studies, convention)
+    check_identity(name, [(longer, [longer])])
+
+
+def check_strange_texts(name: str) -> None:
+    studies = [study for text in STRANGE for study in ((text, [REPORT]), (REPORT, [text]), (text, [text]))]
+    for convention in CONVENTIONS:
+        check_finite_or_null(name, studies, convention)
+    check_identity(name, [(text, [text]) for text in STRANGE])
+    check_identity(name, [("cafe\u0301  gro\u00df\n", [STRANGE[0]])])
+
+
+def test_every_feature_can_be_invented() -> None:
+    made = {**feature_makers.TEXT_MAKERS, **feature_makers.PAIR_MAKERS}
+    assert set(made) == set(FEATURES)
+    for name in FEATURES:
+        assert (name in feature_makers.PAIR_MAKERS) == (FEATURES[name].of == "pair")
+
+
+@per_metric
 @settings(deadline=None, max_examples=40)
-@given(studies=studies_strategy, data=st.data())
+@given(text=texts.filter(lambda text: not is_blank(text)), other=texts)
+def test_identity_is_exactly_best(name: str, text: str, other: str) -> None:
+    check_identity(name, [(text, [canonical(text)]), (f" {text}\n", [text, other])])
+
+
+@per_metric
+@per_convention
+@settings(deadline=None, max_examples=60)
+@given(studies=some_studies)
+def test_scores_are_finite_or_null_and_in_range(name: str, convention: Convention, studies: Studies) -> None:
+    check_finite_or_null(name, studies, convention)
+
+
+@per_metric
+@per_convention
+@settings(deadline=None, max_examples=30)
+@given(studies=some_studies, data=st.data())
 def test_a_study_never_depends_on_its_neighbours_or_their_order(
-    convention: str, studies: Studies, data: st.DataObject
+    name: str, convention: Convention, studies: Studies, data: st.DataObject
 ) -> None:
-    together = values(studies, convention)
     order = data.draw(st.permutations(range(len(studies))))
-    permuted = values([studies[position] for position in order], convention)
-    blanked = values([study if i % 2 else ("", [""]) for i, study in enumerate(studies)], convention)
-    for key in KEYS:
-        alone = [values([study], convention)[key][0] for study in studies]
-        assert together[key] == alone
-        assert permuted[key] == [together[key][position] for position in order]
-        assert blanked[key][1::2] == together[key][1::2]
+    check_independence(name, studies, order, convention)
 
 
-@settings(deadline=None)
-@given(studies_strategy)
-def test_duplicates_change_no_study_and_no_corpus_value(studies: Studies) -> None:
-    once = compute(KEYS, [study[0] for study in studies], [study[1] for study in studies], "corrected")
-    twice = compute(KEYS, [study[0] for study in studies] * 2, [study[1] for study in studies] * 2, "corrected")
-    for key in KEYS:
-        assert np.array_equal(twice[key].values, np.tile(once[key].values, 2), equal_nan=True)
-        assert twice[key].aggregate == pytest.approx(once[key].aggregate, abs=1e-12)
+@per_metric
+@settings(deadline=None, max_examples=30)
+@given(studies=some_studies)
+def test_a_set_given_twice_has_the_same_aggregate(name: str, studies: Studies) -> None:
+    check_doubling(name, studies)
 
 
-@settings(deadline=None)
+@per_metric
+def test_several_references_are_taken_or_refused_by_name(name: str) -> None:
+    studies: Studies = [(REPORT, [OTHER]), (REPORT, [OTHER, REPORT])]
+    if takes_several(name):
+        check_finite_or_null(name, studies, "corrected")
+        assert all("|refs:several|" in scores.signature for scores in score(name, studies).values())
+    else:
+        with pytest.raises(InvalidCall, match=r"references\[1\]") as caught:
+            _score(name, studies, "corrected")
+        assert "edema" not in str(caught.value)
+
+
+@per_metric
+@pytest.mark.parametrize("blank", BLANKS)
+def test_blank_texts_are_worst_or_null(name: str, blank: str) -> None:
+    check_blanks(name, blank)
+    check_finite_or_null(name, [(blank, [REPORT]), (REPORT, [blank]), (blank, [blank])], "published")
+
+
+@per_metric
+def test_very_long_texts(name: str) -> None:
+    check_very_long(name, 3_000)
+
+
+@per_metric
+def test_strange_texts(name: str) -> None:
+    check_strange_texts(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "feature"),
+    [(name, feature) for name in REPORTS for feature in needs(name) if "None" in FEATURES[feature].description],
+)
+@per_convention
+def test_a_feature_that_failed_costs_its_study_alone(name: str, feature: str, convention: Convention) -> None:
+    studies: Studies = [(REPORT, [OTHER]), *NEIGHBOURS]
+    predictions, references = [study[0] for study in studies], [study[1] for study in studies]
+    features = feature_makers.features_of(needs(name), predictions, references)
+    whole = compute(list(keys_of(name)), predictions, references, convention, features=features)
+    given_feature = features[feature]
+    if isinstance(given_feature, TextFeatures):
+        features[feature] = TextFeatures([None, *given_feature.predictions[1:]], given_feature.references)
+    else:
+        features[feature] = [None, *given_feature[1:]]
+    lacking = compute(list(keys_of(name)), predictions, references, convention, features=features)
+    for key, scores in lacking.items():
+        if feature in keys_of(name)[key].needs:
+            assert 0 in scores.reasons, key
+        assert same(column(scores)[1:], column(whole[key])[1:]), key
+
+
+@settings(deadline=None, max_examples=50)
 @given(texts, texts)
 def test_both_sides_are_prepared_alike(prediction: str, reference: str) -> None:
-    plain = values([(prediction, [reference])])
-    shouted = values([(f"FINDINGS: {prediction}", [f"FINDINGS: {reference}"])])
-    if not is_blank(prediction) and not is_blank(reference):
-        headers_apart = values([(f"Impression: {prediction}", [f"FINDINGS:\n{reference}"])])
-        if canonical(prediction) != canonical(reference):
-            assert shouted == headers_apart
-        else:
-            assert all(column == [1] for column in (*plain.values(), *shouted.values()))
-
-
-@settings(deadline=None, max_examples=5)
-@given(st.integers(0, 2**32 - 1))
-def test_very_long_texts(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    long, longer = (" ".join(map(str, generator.integers(0, 500, length))) for length in (4_000, 9_000))
-    column = values([(long, [longer]), ("clear", [longer]), (longer, [longer])])
-    for key in KEYS:
-        assert column[key][2] == 1
-        assert 0 <= column[key][0] < 1
-    assert column["rouge1"][0] > 0.3
-    assert values([("clear", [longer])])["rouge_l"] == [0]
+    if is_blank(prediction) or is_blank(reference):
+        return
+    for name in LEXICAL:
+        options = INDEPENDENT.get(name, {})
+        forms = [
+            score(name, [(f"{header} {prediction}", [f"{other}{reference}"])], **options)
+            for header, other in (("FINDINGS:", "FINDINGS: "), ("Impression:", "FINDINGS:\n"))
+        ]
+        for key in keys_of(name):
+            if canonical(prediction) == canonical(reference):
+                assert column(forms[0][key]) == [keys_of(name)[key].best("corrected")]
+            else:
+                assert column(forms[0][key]) == column(forms[1][key])
