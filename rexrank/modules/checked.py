@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
+# The reason that `rexrank.metrics.compute` gives for reports of which only the whole set has a score.
+_ONLY_TOGETHER = "only_together"
+
 
 class Checked(_Base):
     """Mixin for an evaluate module: ``class Bleu(Checked, evaluate.Metric)``.
@@ -219,7 +222,8 @@ def result_of(scores: "Sequence[KeyScores]") -> dict[str, Any]:
         values = [None if value != value else float(value) for value in score.values]
         result[score.key] = score.aggregate
         result[f"{score.key}_per_report"] = values
-        undefined.update(place for place, value in enumerate(values) if value is None)
+        # Where only all reports together have a score, no report lacks one.
+        undefined.update(place for place, reason in score.reasons.items() if reason != _ONLY_TOGETHER)
     result["signature"] = " ".join(score.signature for score in scores)
     for count in ("n_empty", "n_truncated"):
         result[count] = max(score.counts.get(count, 0) for score in scores)

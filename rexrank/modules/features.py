@@ -36,13 +36,13 @@ def read_features(given: Any, several: bool) -> dict[str, Features]:
 
 
 def wanted_form(names: Iterable[str]) -> str:
-    """How features are given, for a message: ``features={"green_completion": […]}``."""
-    items = (f'"{name}": {_form(name)}' for name in names)
+    """How features are given, for a message: ``features={'green_completion': […]}``."""
+    items = (f"{name!r}: {_form(name)}" for name in names)
     return f"features={{{', '.join(items)}}}"
 
 
 def _form(name: str) -> str:
-    return '{"predictions": […], "references": […]}' if FEATURES[name].of == "text" else "[…]"
+    return "{'predictions': […], 'references': […]}" if FEATURES[name].of == "text" else "[…]"
 
 
 def _read(name: Any, one: Any, several: bool) -> Features:
@@ -50,12 +50,12 @@ def _read(name: Any, one: Any, several: bool) -> Features:
         raise InvalidCall(f"features: unknown name {shown(name)}; known are {', '.join(FEATURES)}")
     if isinstance(one, TextFeatures):
         return one
-    argument = f'features["{name}"]'
+    argument = f"features[{name!r}]"
     if FEATURES[name].of == "pair":
         return _items(argument, one)
     if not isinstance(one, Mapping) or set(one) != set(_SIDES):
         raise InvalidCall(f"{argument}: expected {_form(name)}")
-    predictions, references = (_items(f'{argument}["{side}"]', one[side]) for side in _SIDES)
+    predictions, references = (_items(f"{argument}.{side}", one[side]) for side in _SIDES)
     if not several:
         references = [[item] for item in references]
     return TextFeatures(predictions, references)
