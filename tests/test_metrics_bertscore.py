@@ -135,7 +135,7 @@ def test_values_below_the_range_are_clamped_and_counted() -> None:
 
 
 def test_precision_and_recall_of_different_signs_do_not_make_a_perfect_score() -> None:
-    prediction, reference = [[1.0, 0], [-3, -4], [1, 0]], [[3.0, 4]] * 3
+    prediction, reference = [[1.0, 0.0], [-3.0, -4.0], [1.0, 0.0]], [[3.0, 4.0]] * 3
     # P is -1 and R .6, from the special token: the harmonic mean would be 3.
     assert f_score(prediction, reference) == f_score(reference, prediction) == 0
 
@@ -181,13 +181,13 @@ class Streamed(Sequence[Any]):
     """Vectors that are made when they are asked for; remembers how often, and refuses to be read as a whole."""
 
     def __init__(self, count: int) -> None:
-        self.count, self.asked = count, 0
+        self.size, self.asked = count, 0
 
     def __len__(self) -> int:
-        return self.count
+        return self.size
 
     def __getitem__(self, position: Any) -> Any:
-        if not 0 <= position < self.count:
+        if not 0 <= position < self.size:
             raise IndexError
         self.asked += 1
         return vectors(position, 4 + position % 3)
