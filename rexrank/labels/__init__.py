@@ -18,13 +18,15 @@ _HOMES = {
     "POSITIVE": "rexrank.labels.names",
     "RULE_VERSION": "rexrank.labels.names",
     "UNCERTAIN": "rexrank.labels.names",
+    "Mention": "rexrank.labels.labeller",
     "label": "rexrank.labels.labeller",
+    "mentions": "rexrank.labels.labeller",
 }
 
-__all__ = ["BLANK", "NAMES", "NEGATIVE", "POSITIVE", "RULE_VERSION", "UNCERTAIN", "label"]
+__all__ = ["BLANK", "NAMES", "NEGATIVE", "POSITIVE", "RULE_VERSION", "UNCERTAIN", "Mention", "label", "mentions"]
 
 if TYPE_CHECKING:
-    from rexrank.labels.labeller import label
+    from rexrank.labels.labeller import Mention, label, mentions
     from rexrank.labels.names import BLANK, NAMES, NEGATIVE, POSITIVE, RULE_VERSION, UNCERTAIN
 
 __getattr__ = names_of(__name__, _HOMES)

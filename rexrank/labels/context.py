@@ -15,6 +15,10 @@ from rexrank.labels.roles import Role
 _DEVICES = NAMES.index("Support Devices")
 _JUDGED_LARGE = frozenset({NAMES.index("Lung Opacity")})
 _PREDICATES = frozenset({Role.NORMAL, Role.LARGE, Role.PROMINENT, Role.BORDERLINE})
+# Findings of age, which end a list of absent things as "stable" does.
+_STEADY = frozenset({"aorta", "calcification", "granuloma", "spine"})
+# What is harmless, a granuloma, where it is calcified.
+_CALCIFYING = frozenset({"nodule", "nodular opacity", "opacity"})
 _REACH = 3  # words between an adjective, or "calcified", and its noun
 
 
@@ -57,6 +61,7 @@ def read(found: Sequence[Found]) -> list[Item]:
         _look_ahead(clause)
         _look_back(clause)
         _read_alternatives(clause)
+        _read_calcified(clause)
         _judge_parts(clause)
         decided += (
             item for item in clause if item.role is Role.FINDING or (item.role is Role.PART and item.label >= 0)
@@ -141,8 +146,10 @@ def _look_ahead(clause: Sequence[Item]) -> None:
         elif role is Role.WITH and covered:
             absent = doubt = past = None
         elif role in (Role.COMMA, Role.AND) and covered and position > last_or:
-            if general or _starts_anew(clause, position):
-                absent = doubt = past = None
+            anew = _starts_anew(clause, position)
+            absent = None if general or anew else absent
+            doubt = None if anew and role is Role.COMMA else doubt
+            past = None if anew else past
         elif role is Role.FINDING or role in _PREDICATES:
             _decide(item, absent, doubt, past)
             covered = covered or role is Role.FINDING
@@ -150,7 +157,7 @@ def _look_ahead(clause: Sequence[Item]) -> None:
 
 
 def _turn_either(clause: Sequence[Item]) -> None:
-    """Give a cue that can stand on either side its side."""
+    """Give a cue that can stand on either side its side, and turn "possible" round where it ends its clause."""
     finding_before = False
     turned = {
         Role.ABSENT_EITHER: (Role.ABSENT_AFTER, Role.ABSENT_BEFORE),
@@ -160,6 +167,11 @@ def _turn_either(clause: Sequence[Item]) -> None:
         if item.role in turned:
             item.role = turned[item.role][finding_before]
         finding_before = finding_before or item.role in (Role.FINDING, Role.ANYTHING)
+    for item, earlier in zip(reversed(clause), reversed(clause[:-1]), strict=False):
+        if item.role is Role.DOUBT_AFTER and earlier.role is Role.FINDING and earlier.end == item.start:
+            item.role = Role.DOUBT_BEFORE
+        if item.role is not Role.NEW_START:
+            break
 
 
 def _decide(item: Item, absent: Item | None, doubt: Item | None, past: Item | None) -> None:
@@ -172,8 +184,11 @@ def _decide(item: Item, absent: Item | None, doubt: Item | None, past: Item | No
 
 
 def _starts_anew(clause: Sequence[Item], position: int) -> bool:
-    following = clause[position + 1 : position + 2]
-    return bool(following) and following[0].role is Role.NEW_START and following[0].start == clause[position].end
+    """Whether a word follows at once with which no list of absent things goes on."""
+    if position + 1 == len(clause) or clause[position + 1].start != clause[position].end:
+        return False
+    following = clause[position + 1]
+    return following.role in (Role.NEW_START, Role.DOUBT_AFTER) or following.concept in _STEADY
 
 
 def _look_back(clause: Sequence[Item]) -> None:
@@ -221,6 +236,20 @@ def _list_before(clause: Sequence[Item], position: int) -> list[Item]:
 
 def _open(item: Item) -> bool:
     return item.role is Role.FINDING and item.label != _DEVICES and (item.cue is None or item.cue is Role.OR)
+
+
+def _read_calcified(clause: Sequence[Item]) -> None:
+    """Take a calcified nodule, or a nodule that is calcified, out of the lesions."""
+    nearby: Item | None = None
+    for item in clause:
+        if item.role is Role.FINDING:
+            pair = {} if nearby is None or item.start - nearby.end > _REACH else {x.concept: x for x in (nearby, item)}
+            if "calcification" in pair:
+                for concept in _CALCIFYING & pair.keys():
+                    pair[concept].label, pair[concept].concept = -1, f"calcified {concept}"
+            nearby = item
+        elif item.role not in (Role.NEW_START, Role.PART, Role.VERB, *_PREDICATES):
+            nearby = None
 
 
 # ---- parts

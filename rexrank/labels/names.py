@@ -18,4 +18,4 @@ NAMES = (
 )
 BLANK, POSITIVE, NEGATIVE, UNCERTAIN = 0, 1, 2, 3
 # Raised whenever the labels of any text can change; it stands in the signature of every score from these labels.
-RULE_VERSION = "0"
+RULE_VERSION = "1"
