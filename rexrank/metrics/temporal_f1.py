@@ -18,7 +18,7 @@ Zhang et al., Libra, Findings of ACL 2025; github.com/X-iZhang/Libra, github.com
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -57,12 +57,9 @@ class _Found(dict[str, int]):
         elif not plain.isascii():
             visible = (one for one in unicodedata.normalize("NFC", plain) if unicodedata.category(one) != "Cf")
             plain = "".join(visible)
-        bits = self[text] = _union(_BITS.get(word, 0) for word in _WORDS.findall(plain.lower()))
+        found = _BITS.keys() & set(_WORDS.findall(plain.lower()))
+        bits = self[text] = sum(_BITS[term] for term in found)
         return bits
-
-
-def _union(sets: Iterable[int]) -> int:
-    return reduce(or_, sets, 0)
 
 
 def _compute(
@@ -70,7 +67,9 @@ def _compute(
 ) -> dict[str, Outcome]:
     found = _Found(convention)
     predicted_sets = np.array([found[text] for text in pairs.predictions], dtype=np.int64)
-    reference_sets = np.array([_union(found[text] for text in texts) for texts in pairs.references], dtype=np.int64)
+    reference_sets = np.array(
+        [reduce(or_, [found[text] for text in texts]) for texts in pairs.references], dtype=np.int64
+    )
     common, predicted, referred = (
         np.bitwise_count(sets).astype(np.float64)
         for sets in (predicted_sets & reference_sets, predicted_sets, reference_sets)
