@@ -38,7 +38,7 @@ def strict_json(text: str) -> Any:
 
     A key given twice, NaN and Infinity are refused too: nobody can say what was meant.
     """
-    return read_json(text, _unique, _refuse)
+    return read_json(text, _unique, refuse_constant)
 
 
 def read_json(
@@ -95,7 +95,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse(constant: str) -> Any:
+def refuse_constant(constant: str) -> Any:
+    """For `read_json`: NaN and Infinity make a text unreadable."""
     raise ValueError(f"{constant} is no JSON")
 
 

@@ -28,6 +28,7 @@ Source: Ostmeier et al., Findings of EMNLP 2024; github.com/Stanford-AIMI/GREEN.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from rexrank.errors import shown
@@ -69,6 +70,7 @@ _NUMBERED_LINE = re.compile(r"^[ \t]*+[0-9]++[.)]", re.MULTILINE)
 # The judge sees 300 words of a report, so it cannot have counted a thousand findings.
 _MOST_DIGITS = 3
 _MOST_LABELS = 3
+_FILLING = " \t\r\n*_."
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def _as_corrected(text: str) -> Counts | None:
 def _sections(answer: str) -> Iterator[tuple[str, str, bool]]:
     """Name in lower case, text, and whether it is the last, of each section with a heading."""
     headings = list(_HEADING.finditer(answer))
-    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+    for heading, following in zip_longest(headings, headings[1:]):
         end = following.start() if following else len(answer)
         yield (heading.group(1) or "").lower(), answer[heading.end() : end], following is None
 
@@ -177,7 +179,7 @@ def _errors(section: str) -> tuple[int, ...] | None:
     if not marks:
         return None if _count(section) != 0 else (0,) * len(KINDS)
     counts = dict.fromkeys(KINDS, 0)
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip_longest(marks, marks[1:]):
         count = _count(section[mark.end() : following.start() if following else len(section)])
         if count is None:
             return None
@@ -187,12 +189,12 @@ def _errors(section: str) -> tuple[int, ...] | None:
 
 def _count(text: str) -> int | None:
     """The count that a piece of an answer begins with, perhaps after labels; None where it has words but no count."""
-    if not text.strip(" \t\r\n*_:."):
-        return 0
     if len(_NUMBERED_LINE.findall(text)) > 1:  # a list of findings, whose first number counts nothing
         return None
-    start = 0
-    for _ in range(_MOST_LABELS):
+    start = len(text) - len(text.lstrip())
+    for _ in range(_MOST_LABELS + 1):
+        if not text[start:].strip(_FILLING):
+            return 0
         if found := _COUNT.match(text, start):
             return int(found.group(1)) if len(found.group(1)) <= _MOST_DIGITS else None
         if _NOTHING.match(text, start):
