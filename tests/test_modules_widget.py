@@ -9,8 +9,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from module_processes import ROOT, environment
+from module_processes import FOLDERS, ROOT, RUNNING, environment, run
 from waiting import free_port, until
+
+from rexrank.metrics.registry import metrics
+from rexrank.modules.arguments import features_of
 
 pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
 pytest.importorskip("gradio", reason="the extra 'space' is not installed")
@@ -19,6 +22,27 @@ sync_api = pytest.importorskip("playwright.sync_api")
 
 CHROMIUM = shutil.which("chromium")
 MARK = "ZEBRAFISH"
+
+
+# Opens the page of every module and presses its button: what it opens with is the module's first worked example.
+PAGES = r"""
+import json, runpy, sys
+from pathlib import Path
+from rexrank.modules.widget import build
+
+shown = {}
+for folder in map(Path, sys.argv[1:]):
+    page = build(folder / f"{folder.name}.py")
+    parts = page.input_components
+    result = page.fn(*(part.value["data"] if hasattr(part, "headers") else part.value for part in parts))
+    case = runpy.run_path(str(folder / "tests.py"))["test_cases"][0]
+    shown[folder.name] = {
+        "result": {key: result.get(key) for key in case["result"]},
+        "expected": case["result"],
+        "fields": [part.label for part in parts if part.visible],
+    }
+print(json.dumps(shown))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +120,15 @@ def test_refusals_are_one_sentence_and_leave_no_text_in_the_log(page_address: tu
     text = log.read_text(errors="replace")
     assert MARK not in text
     assert "Traceback" not in text
+
+
+@pytest.mark.slow
+def test_every_page_opens_with_an_example_that_it_can_score(tmp_path: Path) -> None:
+    settings = environment(tmp_path / "cache", HF_HUB_OFFLINE="1", GRADIO_ANALYTICS_ENABLED="False")
+    pages = run(PAGES, [str(FOLDERS / name) for name in RUNNING], tmp_path, settings)
+    assert tuple(pages) == RUNNING
+    for name, page in pages.items():
+        for key, value in page["expected"].items():
+            assert page["result"][key] == (value if isinstance(value, str) else pytest.approx(value, abs=1e-6)), name
+        assert ("Features, as JSON" in page["fields"]) == bool(features_of(metrics()[name]))
+    assert pages["bleu"]["fields"] == ["Reports, one a row", "Convention", "Scores", "Options, as JSON"]
