@@ -20,8 +20,8 @@ and correction in each other's place, as in one of the authors' examples, are pu
   twice, and takes several insertions under equal keys or in a list.
 
 With ``parser=tolerant`` what stands around the outermost braces is removed, and JSON that still
-cannot be read is repaired as for CRIMSON. Range 0 (no correction) to 4, lower is better. A failed judge is null, ``failed``. One
-reference a study. A blank report scores 4.
+cannot be read is repaired as for CRIMSON. Range 0 (no correction) to 4, lower is better. A
+failed judge is null, ``failed``. One reference a study. A blank report scores 4.
 Source: Huang et al., "FineRadScore", 2024; github.com/rajpurkarlab/FineRadScore.
 """
 
