@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from rexrank.metrics.features import FEATURES, Features, TextFeatures
+from rexrank.metrics.fineradscore import lines
+from rexrank.metrics.ratescore import TYPES, Entity
 
 _WIDTH = 12
 _LONGEST = 510
@@ -151,25 +153,24 @@ def crimson_evaluation(prediction: str, references: Sequence[str]) -> dict[str, 
 
 
 def fineradscore_answer(prediction: str, references: Sequence[str]) -> dict[str, Any]:
+    """One correction for each line that can have one, and one insertion where the references say more."""
     _, false, missing = compared(prediction, references)
-    lines = max(1, len(re.split(r"(?<!\d)\.(?!\d|$) ", prediction)))
-    wrong = [*false, *missing][:lines]
+    wrong: dict[str, str] = {str(line): word for line, word in zip(range(len(lines(prediction))), false, strict=False)}
+    if missing:
+        wrong["None"] = missing[0]
     return {
-        str(line): {
+        line: {
             "corrections": ["invented."],
             "clinical severity": _SEVERITIES[number(word, "severity") % 4],
             "comments": "invented",
             "error category": "False prediction of finding",
         }
-        for line, word in enumerate(wrong)
+        for line, word in wrong.items()
     }
 
 
-def ratescore_entities(text: str) -> list[Any]:
-    from rexrank.metrics.ratescore import Entity
-
-    types = ("ABNORMALITY", "NON-ABNORMALITY", "DISEASE", "NON-DISEASE", "ANATOMY")
-    return [Entity(types[number(word, "entity") % 5], vector(word, "biolord")) for word in words(text)]
+def ratescore_entities(text: str) -> list[Entity]:
+    return [Entity(word, TYPES[number(word, "entity") % len(TYPES)], vector(word, "biolord")) for word in words(text)]
 
 
 def srrbert_labels(text: str) -> set[str]:

@@ -26,7 +26,7 @@ Study = tuple[str, list[str]]
 Studies = list[Study]
 Column = list[float | None]
 
-# A few examples for those that start a program for it; hypothesis for all others.
+# A few texts for a metric that starts a program; hypothesis for all others.
 SLOW = ("meteor",)
 REPORTS = [name for name, metric in metrics().items() if metric.task == "report" and name not in SLOW]
 LEXICAL = [name for name in ("bleu", "rouge", "cider") if name in REPORTS]
@@ -308,3 +308,20 @@ def test_both_sides_are_prepared_alike(prediction: str, reference: str) -> None:
                 assert column(forms[0][key]) == [keys_of(name)[key].best("corrected")]
             else:
                 assert column(forms[0][key]) == column(forms[1][key])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_a_metric_that_starts_a_program_obeys_the_laws_on_a_few_texts(name: str) -> None:
+    missing = metrics()[name].missing
+    if missing and (reason := missing()):
+        pytest.skip(reason)
+    studies: Studies = [(REPORT, [OTHER, "heart"]), ("Effusion.", [""]), ("легкие", ["New edema."]), ("", [REPORT])]
+    check_identity(name, [(text, [f" {text}\n", OTHER]) for text in (REPORT, "scar", "...", "A\tb")])
+    check_blanks(name, " \u200b")
+    check_doubling(name, studies)
+    check_very_long(name, 300)
+    check_strange_texts(name)
+    for convention in CONVENTIONS:
+        check_finite_or_null(name, studies, convention)
+        check_independence(name, studies, [2, 0, 3, 1], convention)
