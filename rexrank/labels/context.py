@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rexrank.labels.names import BLANK, NAMES, NEGATIVE, POSITIVE, UNCERTAIN
-from rexrank.labels.phrases import Found
+from rexrank.labels.phrases import Found, Meaning
 from rexrank.labels.roles import Role
 
 _DEVICES = NAMES.index("Support Devices")
@@ -53,20 +53,26 @@ class Item:
 
 def read(found: Sequence[Found]) -> list[Item]:
     """The findings and judged parts of a sentence with their status."""
+    if not any(_speaks(phrase.meaning) for phrase in found):
+        return []
     items = [
         Item(*phrase.meaning, phrase.start, phrase.end) for phrase in found if phrase.meaning.role is not Role.NOTHING
     ]
     decided: list[Item] = []
     for clause in _clauses(items):
-        _look_ahead(clause)
-        _look_back(clause)
-        _read_alternatives(clause)
-        _read_calcified(clause)
-        _judge_parts(clause)
-        decided += (
-            item for item in clause if item.role is Role.FINDING or (item.role is Role.PART and item.label >= 0)
-        )
+        if any(map(_speaks, clause)):
+            _look_ahead(clause)
+            _look_back(clause)
+            _read_alternatives(clause)
+            _read_calcified(clause)
+            _judge_parts(clause)
+            decided += filter(_speaks, clause)
     return decided
+
+
+def _speaks(phrase: Meaning | Item) -> bool:
+    """Whether it is a finding, or a part that stands for one."""
+    return phrase.role is Role.FINDING or (phrase.role is Role.PART and phrase.label >= 0)
 
 
 # ---- clauses

@@ -4,10 +4,10 @@ The roles are those of ConText (Harkema et al., Journal of Biomedical Informatic
 acts on the findings after it, on those before it, or, where it can stand on either side, on those before it if any.
 """
 
-from enum import Enum
+from enum import StrEnum
 
 
-class Role(Enum):
+class Role(StrEnum):
     """What a phrase does to the findings of its clause."""
 
     FINDING = "is a finding"

@@ -5,12 +5,17 @@ import unicodedata
 
 from rexrank.reports.sections import read_sections
 
-# A full stop ends a sentence before white space, and between two words without any ("normal.No"); not in "vs.", "Dr.".
+# A full stop ends a sentence before white space, and between two words without any ("normal.No"), but not in "vs."; a
+# line break does before an empty line and before an item of a list. The first character decides where to look at all.
 _END = re.compile(
-    r"(?<!\bvs)(?<!\bdr)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)\.(?=[\s.!?]|$)"
-    r"|(?<=[^\W\d_]{2})\.(?=[^\W\d_]{2})"
-    r"|[!?](?=[\s.!?]|$)|;|\n\s*\n|\n(?=[-*•])|\n(?=\d{1,2}[.)]\s)"
+    r"[.!?;\n](?:(?<=;)"
+    r"|(?<=[!?])(?=[\s.!?]|$)"
+    r"|(?<=\.)(?:(?=[\s.!?]|$)(?<!\bvs\.)(?<!\bdr\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bapprox\.)"
+    r"|(?<=[^\W\d_]{2}\.)(?=[^\W\d_]{2}))"
+    r"|(?<=\n)(?:\s*\n|(?=[-*\u2022]|\d{1,2}[.)]\s)))"
 )
+# Only a text with a colon, or with a short line that ends in no full stop, can have headers.
+_HEADER = re.compile(r":|^[^\n.]{1,60}$", re.MULTILINE)
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[,:?/]")
 _DEIDENTIFIED = re.compile(r"x{2,}")
 _SPLIT_WORDS = str.maketrans(
@@ -26,7 +31,7 @@ def sentences(text: str) -> list[str]:
     Where the text has headers, these are its findings and impression: what was asked and what the images were
     compared with is no finding.
     """
-    if ":" in text or "\n" in text:
+    if (":" in text or "\n" in text) and _HEADER.search(text):
         text = _read_parts(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPLIT_WORDS)
