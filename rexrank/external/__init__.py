@@ -1,1 +1,1 @@
-"""Programs that rexrank drives: METEOR's Java."""
+"""Programs of others that the library drives."""
