@@ -55,9 +55,10 @@ def greedy_matching(prediction: Vectors, reference: Vectors) -> float:
 
     mine, theirs = [unit(vector) for vector in prediction], [unit(vector) for vector in reference]
     precision, recall = mean_of_best(mine, theirs), mean_of_best(theirs, mine)
-    score = 2 * precision * recall / (precision + recall)
-    # The original goes beyond 1, up to infinity, where one is negative.
-    return 0.0 if score != score or precision * recall < 0 else score
+    if not precision * recall > 0:
+        # Not a number for a text without tokens becomes 0; with one of them negative the original goes up to infinity.
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
 
 
 @settings(deadline=None, max_examples=60)

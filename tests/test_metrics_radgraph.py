@@ -237,10 +237,10 @@ def test_the_keys_take_the_graphs_of_their_model() -> None:
     scores = compute(KEYS, ["A."], ["B."], features=features)
     assert [scores[key].aggregate for key in KEYS] == pytest.approx([1, 0.5, 0.5, 0.9])
     assert scores["radgraph_partial"].signature == (
-        "radgraph_partial|conv:published|model:xl|level:partial|case:0.1.18|dup:set|w:unverified|v:1"
+        "radgraph_partial|conv:published|level:partial|model:xl|case:0.1.18|dup:set|w:unverified|v:1"
     )
     folded = compute("radgraph_combined", ["A."], ["B."], features=features, lower_case=True)["radgraph_combined"]
-    assert "|model:v1|level:combined|case:fold|" in folded.signature
+    assert "|level:combined|model:v1|case:fold|" in folded.signature
     corrected = compute("radgraph_combined", ["A."], ["B."], "corrected", features=features)["radgraph_combined"]
     assert "|case:fold|" in corrected.signature
 

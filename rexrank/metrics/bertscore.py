@@ -19,6 +19,7 @@ aggregate is the mean of studies. Zhang et al., ICLR 2020; github.com/Tiiiger/be
 as in github.com/rajpurkarlab/CXR-Report-Metric.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -36,6 +37,8 @@ from rexrank.terms import Convention
 BASELINE = 0.8473319
 
 _SPECIAL_TOKENS = 2
+# Multiplications that OpenBLAS, which numpy brings, still leaves to one thread.
+_TILE_PRODUCTS = 1 << 18
 
 Vectors = NDArray[Any]
 
@@ -102,13 +105,28 @@ def _read_vectors(item: Any, where: str) -> Vectors:
 def _f(prediction: Vectors, reference: Vectors) -> float:
     if min(len(prediction), len(reference)) <= _SPECIAL_TOKENS:
         return 0.0
-    cosines = prediction @ reference.T
+    cosines = _products(prediction, reference)
     precision = float(cosines[1:-1].max(axis=1).mean(dtype=np.float64))
     recall = float(cosines[:, 1:-1].max(axis=0).mean(dtype=np.float64))
     if precision * recall <= 0:
         return 0.0
     # Rounding may take a cosine past 1.
     return min(1.0, 2 * precision * recall / (precision + recall))
+
+
+def _products(one: Vectors, other: Vectors) -> Vectors:
+    """Inner products of all pairs of rows, in tiles that the linear algebra library computes on one thread.
+
+    It gives larger products to all processors, and on a busy machine their waiting for each other takes thirty times
+    as long as the product of two reports does.
+    """
+    side = max(1, math.isqrt(_TILE_PRODUCTS // one.shape[1]))
+    products = np.empty((len(one), len(other)), dtype=np.result_type(one, other))
+    for row in range(0, len(one), side):
+        for column in range(0, len(other), side):
+            tile = one[row : row + side] @ other[column : column + side].T
+            products[row : row + side, column : column + side] = tile
+    return products
 
 
 def _compute(

@@ -30,12 +30,12 @@ github.com/rajpurkarlab/CXR-Report-Metric.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from rexrank.errors import shown
-from rexrank.metrics.encoded import failures, read_studies
+from rexrank.metrics.encoded import FAILED, read_studies
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Outcome
@@ -49,6 +49,8 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 _PREFIX = "radgraph_"
 _XL, _V1 = "radgraph_xl_graphs", "radgraph_v1_graphs"
 _MODELS = {_XL: "xl", _V1: "v1"}
+_LEVEL_OF = {f"{_PREFIX}{level}": level for level in LEVELS}
+_COMBINED = f"{_PREFIX}combined"
 
 Fold = Callable[[str], str]
 
@@ -182,14 +184,13 @@ def _read_graph(graph: Any, where: str) -> Graph:
 
 
 def _check_entity(number: Any, entity: Any, where: str) -> None:
-    place = f"{where}, entity {shown(number)}"
     if not isinstance(entity, Mapping):
-        raise InvalidCall(f"{place}: expected tokens, label and relations, got {type(entity).__name__}")
+        raise _wrong(where, number, f": expected tokens, label and relations, got {type(entity).__name__}")
     for field in ("tokens", "label"):
         if not isinstance(entity.get(field), str):
-            raise InvalidCall(f"{place}: {field} has to be a text, and is {_kind(entity, field)}")
+            raise _wrong(where, number, f": {field} has to be a text, and is {_kind(entity, field)}")
     if not isinstance(entity.get("relations"), list | tuple):
-        raise InvalidCall(f"{place}: relations has to be a list, and is {_kind(entity, 'relations')}")
+        raise _wrong(where, number, f": relations has to be a list, and is {_kind(entity, 'relations')}")
 
 
 def _relations(
@@ -197,14 +198,17 @@ def _relations(
 ) -> tuple[_Relation, ...]:
     relations = []
     for index, pair in enumerate(entity["relations"]):
-        place = f"{where}, entity {shown(number)}, relations[{index}]"
         if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], str):
-            raise InvalidCall(f"{place}: expected [type, id of the target], got something else")
+            raise _wrong(where, number, f", relations[{index}]: expected [type, id of the target], got something else")
         kind, target = pair
         if not isinstance(target, str | int) or target not in entities:
-            raise InvalidCall(f"{place}: there is no entity {shown(target)} in this graph")
+            raise _wrong(where, number, f", relations[{index}]: there is no entity {shown(target)} in this graph")
         relations.append(_Relation(kind, entities[target]["tokens"], entities[target]["label"]))
     return tuple(relations)
+
+
+def _wrong(where: str, number: Any, fault: str) -> InvalidCall:
+    return InvalidCall(f"{where}, entity {shown(number)}{fault}")
 
 
 def _kind(entity: Mapping[str, Any], field: str) -> str:
@@ -215,41 +219,45 @@ def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
     lower_case = _check_lower_case(options.get("lower_case", False))
-    studies = {
-        name: list(read_studies(pairs, name, _read_graph, blank=_EMPTY)) for name in dict.fromkeys(_graphs(keys))
-    }
-    return {
-        key: _outcome(studies[name], cast(Level, key.removeprefix(_PREFIX)), name, convention, lower_case)
-        for key, name in zip(keys, _graphs(keys), strict=True)
-    }
+    outcomes: dict[str, Outcome] = {}
+    for name in _MODELS:
+        levels = [_LEVEL_OF[key] for key in keys if (_V1 if key == _COMBINED else _XL) == name]
+        if levels:
+            outcomes |= _outcomes(pairs, name, levels, convention, lower_case)
+    return outcomes
 
 
-def _graphs(keys: Sequence[str]) -> list[str]:
-    """The feature of each key."""
-    return [_V1 if key == f"{_PREFIX}combined" else _XL for key in keys]
-
-
-def _outcome(
-    studies: Sequence[tuple[Graph, list[Graph]] | None], level: Level, name: str, convention: Convention, fold: bool
-) -> Outcome:
-    case = _case(convention, fold)
-    values = np.full(len(studies), np.nan)
-    predicted, referred = np.ones((2, len(studies)), dtype=bool)
-    for position, study in enumerate(studies):
+def _outcomes(
+    pairs: Pairs, name: str, levels: Sequence[Level], convention: Convention, lower_case: bool
+) -> dict[str, Outcome]:
+    """Rewards of the graphs of one model."""
+    case = _case(convention, lower_case)
+    values = np.full((len(levels), len(pairs)), np.nan)
+    predicted, referred = np.ones((2, len(pairs)), dtype=bool)
+    reasons: dict[int, str] = {}
+    for position, study in enumerate(read_studies(pairs, name, _read_graph, blank=_EMPTY)):
         if study is None:
+            reasons[position] = FAILED
             continue
         prediction, references = study
         predicted[position], referred[position] = bool(prediction), any(references)
-        rewards = [_reward(prediction, reference, level, convention, case) for reference in references]
-        values[position] = max((value for value in rewards if value is not None), default=np.nan)
+        for row, level in enumerate(levels):
+            values[row, position] = _best(prediction, references, level, convention, case)
     signature = {
         "model": _MODELS[name],
-        "level": level,
-        "case": "fold" if fold or convention == "corrected" else "0.1.18",
+        "case": "fold" if lower_case or convention == "corrected" else "0.1.18",
         "dup": "set",
         "w": "unverified",
     }
-    return Outcome(values, signature, predicted, referred, reasons=failures(studies))
+    return {
+        f"{_PREFIX}{level}": Outcome(values[row], {"level": level} | signature, predicted, referred, reasons=reasons)
+        for row, level in enumerate(levels)
+    }
+
+
+def _best(prediction: Graph, references: Sequence[Graph], level: Level, convention: Convention, case: _Case) -> float:
+    rewards = [_reward(prediction, reference, level, convention, case) for reference in references]
+    return max((value for value in rewards if value is not None), default=np.nan)
 
 
 def _key(level: Level, label: str, needs: str, modality: tuple[str, ...], description: str) -> ScoreKey:

@@ -35,9 +35,9 @@ def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
     studies = list(read_studies(pairs, _FEATURE, _read_vector))
-    read = [study is not None for study in studies]
+    encoded = np.array([study is not None for study in studies])
     values = np.full(len(studies), np.nan)
-    values[read] = _best_cosines([study for study in studies if study is not None])
+    values[encoded] = _best_cosines([study for study in studies if study is not None])
     reasons = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "zero_vector") | failures(studies)
     counts = {}
     if convention == "corrected":
