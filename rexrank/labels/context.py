@@ -15,6 +15,8 @@ from rexrank.labels.roles import Role
 _DEVICES = NAMES.index("Support Devices")
 _JUDGED_LARGE = frozenset({NAMES.index("Lung Opacity")})
 _PREDICATES = frozenset({Role.NORMAL, Role.LARGE, Role.PROMINENT, Role.BORDERLINE})
+# What a list of causes explains: "opacity, atelectasis or pneumonia".
+_EXPLAINED = frozenset({"opacity", "airspace disease", "nodular opacity"})
 # Findings of age, which end a list of absent things as "stable" does.
 _STEADY = frozenset({"aorta", "calcification", "granuloma", "spine"})
 # What is harmless, a granuloma, where it is calcified.
@@ -137,7 +139,7 @@ def _look_ahead(clause: Sequence[Item]) -> None:
     """Let the cues that act on what follows decide, up to what ends their list."""
     last_or = max((position for position, item in enumerate(clause) if item.role is Role.OR), default=-1)
     _turn_either(clause)
-    absent = doubt = past = None
+    absent = doubt = past = borderline = None
     covered = general = False
     for position, item in enumerate(clause):
         role = item.role
@@ -157,7 +159,9 @@ def _look_ahead(clause: Sequence[Item]) -> None:
             doubt = None if anew and role is Role.COMMA else doubt
             past = None if anew else past
         elif role is Role.FINDING or role in _PREDICATES:
-            _decide(item, absent, doubt, past)
+            near = borderline is not None and item.start - borderline.end < _REACH
+            _decide(item, absent, doubt or (borderline if near else None), past)
+            borderline = item if role is Role.BORDERLINE else borderline
             covered = covered or role is Role.FINDING
             general = general and role is not Role.FINDING
 
@@ -233,7 +237,7 @@ def _read_alternatives(clause: Sequence[Item]) -> None:
 def _list_before(clause: Sequence[Item], position: int) -> list[Item]:
     listed: list[Item] = []
     for item in reversed(clause[max(0, position - 8) : position]):
-        if item.role is Role.FINDING and _open(item):
+        if _open(item) and not (listed and item.concept in _EXPLAINED):
             listed.append(item)
         elif item.role not in (Role.COMMA, Role.NEW_START, Role.OR):
             break

@@ -9,7 +9,7 @@ import yaml
 from rexrank.labels.names import NAMES
 from rexrank.labels.roles import Role
 
-# Nodes are plain dicts from word to node; a node's meaning stands under a key that is no word.
+# Nodes are plain dicts from word to node; a node's meanings stand under a key that is no word.
 _MEANING = ""
 Node = dict[str, Any]
 Slots = list[tuple[list[str], bool]]
@@ -68,7 +68,7 @@ def _with_slots(
 
 def _add(node: Node, slots: Slots, meaning: Meaning) -> None:
     if not slots:
-        node[_MEANING] = meaning
+        node[_MEANING] = (*node.get(_MEANING, ()), meaning)
         return
     (words, optional), rest = slots[0], slots[1:]
     for word in words:
@@ -97,12 +97,12 @@ def find(root: Mapping[str, Any], words: Sequence[str]) -> list[Found]:
         start, position = position, position + 1
         if node is None:
             continue
-        meaning, end, ahead = node.get(_MEANING), position, position
+        meanings, end, ahead = node.get(_MEANING, ()), position, position
         while ahead < count and (node := node.get(words[ahead])) is not None:
             ahead += 1
             if _MEANING in node:
-                meaning, end = node[_MEANING], ahead
-        if meaning is not None:
-            found.append(Found(meaning, start, end))
+                meanings, end = node[_MEANING], ahead
+        if meanings:
+            found += (Found(meaning, start, end) for meaning in meanings)
             position = end
     return found

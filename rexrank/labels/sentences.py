@@ -8,14 +8,16 @@ from rexrank.reports.sections import read_sections
 # A full stop ends a sentence before white space, and between two words without any ("normal.No"), but not in "vs."; a
 # line break does before an empty line and before an item of a list. The first character decides where to look at all.
 _END = re.compile(
-    r"[.!?;\n](?:(?<=;)"
-    r"|(?<=[!?])(?=[\s.!?]|$)"
+    r"[.!;\n](?:(?<=;)"
+    r"|(?<=!)(?=[\s.!?]|$)"
     r"|(?<=\.)(?:(?=[\s.!?]|$)(?<!\bvs\.)(?<!\bdr\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bapprox\.)"
     r"|(?<=[^\W\d_]{2}\.)(?=[^\W\d_]{2}))"
     r"|(?<=\n)(?:\s*\n|(?=[-*\u2022]|\d{1,2}[.)]\s)))"
 )
 # Only a text with a colon, or with a short line that ends in no full stop, can have headers.
 _HEADER = re.compile(r":|^[^\n.]{1,60}$", re.MULTILINE)
+# A question mark behind a word says that the word is in doubt, and ends its sentence.
+_QUESTION = re.compile(r"(?<=\w)\?(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[,:?/]")
 _DEIDENTIFIED = re.compile(r"x{2,}")
 _SPLIT_WORDS = str.maketrans(
@@ -35,6 +37,8 @@ def sentences(text: str) -> list[str]:
         text = _read_parts(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPLIT_WORDS)
+    if "?" in text:
+        text = _QUESTION.sub("?.", text)
     return [sentence for part in _END.split(text.lower()) if (sentence := part.strip())]
 
 
