@@ -8,12 +8,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Formula, Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.terms import Convention
 
-FAILED = "failed"
 UNPARSED = "unparsed"
 STRICT = "strict"
 TOLERANT = "tolerant"

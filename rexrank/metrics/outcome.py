@@ -21,6 +21,8 @@ class Outcome:
         prediction_content: Whether the metric found anything in the prediction, [n].
         reference_content: Whether it found anything in a reference, [n].
         statistics: Additive sufficient statistics of a corpus score, float64 [n, k], or None for means.
+        silent: The statistics that each study has where its prediction counts as a blank one, [n, k]; None where
+            `statistics` already says so of every prediction that could.
         formula: Takes sums of statistics [b, k] to corpus values [b]; nan where 0/0.
         counts: Further counts by name (``n_truncated`` …).
         reasons: Position to the reason why the formula gives nan there, where it knows one (``unparsed``).
@@ -42,3 +44,4 @@ class Outcome:
     of_mean: Formula | None = None
     aggregate: float | None = None
     undefined: str | None = None
+    silent: Floats | None = None

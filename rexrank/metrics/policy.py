@@ -140,7 +140,8 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy, e
     Returns:
         Values with all exceptions settled, their counts and their reasons.
     """
-    verdict = _Verdict(outcome.values.astype(np.float64, copy=True), score_key, policy, dict(outcome.reasons))
+    values = outcome.values.astype(np.float64, copy=True)
+    verdict = _Verdict(values, score_key, policy, dict(outcome.reasons), np.zeros(len(values), dtype=bool))
     visible = ~pairs.blank_predictions & ~pairs.blank_references
     silent = visible & ~outcome.prediction_content & outcome.reference_content
     descriptive = score_key.direction == "none"
@@ -162,6 +163,8 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy, e
     lost = np.flatnonzero(np.isnan(verdict.values)).tolist()
     reasons = {position: verdict.reasons.get(position, "original_fails") for position in lost}
     statistics = outcome.statistics
+    if statistics is not None and outcome.silent is not None:
+        statistics = np.where(verdict.silenced[:, None], outcome.silent, statistics)
     if statistics is not None and lost:
         statistics = statistics.copy()
         statistics[lost] = np.nan
@@ -191,6 +194,7 @@ class _Verdict:
     score_key: ScoreKey
     policy: Policy
     reasons: dict[int, str]
+    silenced: Flags
 
     def undefine(self, where: Flags, reason: str) -> None:
         """Take the values away; a metric's own reason for having none stands."""
@@ -208,9 +212,11 @@ class _Verdict:
             self.undefine(where, reason)
         elif treatment == "worst":
             self.values[where] = worst
+            self.silenced |= where
 
     def perfect(self, where: Flags) -> None:
         """Give identical texts the best value."""
         best = self.score_key.best(self.policy.convention)
         if best is not None:
             self.values[where] = best
+            self.silenced &= ~where

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rexrank.errors import shown
-from rexrank.metrics.encoded import failures, read_numbers, read_studies
+from rexrank.metrics.encoded import FAILED, read_numbers, read_studies
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Floats, Outcome
@@ -210,7 +210,9 @@ def _compute(
         scores = [_score(prediction, reference, AFFINITIES[name], convention) for reference in references]
         values[position] = np.nan if np.isnan(scores).all() else np.nanmax(scores)
         predicted[position], referred[position] = len(prediction) > 0, any(map(len, references))
-    return {_KEY: Outcome(values, {"affinity": name}, predicted, referred, reasons=failures(studies))}
+    failed = [position for position, study in enumerate(studies) if study is None]
+    reasons = dict.fromkeys(failed, FAILED)
+    return {_KEY: Outcome(values, {"affinity": name}, predicted, referred, reasons=reasons)}
 
 
 def _example(prediction: Sequence[Entity], reference: Sequence[Entity]) -> Mapping[str, Any]:

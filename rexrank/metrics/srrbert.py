@@ -1,0 +1,210 @@
+"""SRR-BERT: precision, recall and F1 of the labels that a classifier finds in both reports.
+
+The labels of a report are the union of those of its sentences (StanfordAIMI/SRR-BERT-*). Over
+all studies, with tp, fp and fn of a label and its support s = tp + fn,
+
+    precision = tp / (tp + fp)    recall = tp / (tp + fn)    F1 = 2 tp / (2 tp + fp + fn)
+
+0 where 0/0, and a score is the mean over labels weighted by s. A study on its own is worth, for
+all three, the mean over the labels on either side of 1 where both have it, else 0. Range [0, 1].
+
+- `published`: scikit-learn's weighted averages with zero_division 0, so 0 where no reference
+  has a label. A study adds 1e-8 to each denominator, and is 1 where neither side has a label.
+- `corrected`: exact counts. A study where neither side has a label is null, ``no_content``; the
+  set is null where no label stands anywhere. A blank report has no labels, and scores 0.
+
+A failed encoder is null, ``failed``. One reference a study.
+Source: Delbrouck et al., ACL 2025 (structured radiology reports); github.com/jbdel/RadEval.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rexrank.metrics.answers import check_one_reference
+from rexrank.metrics.encoded import FAILED
+from rexrank.metrics.features import TextFeatures
+from rexrank.metrics.inputs import InvalidCall
+from rexrank.metrics.outcome import Flags, Floats, Outcome
+from rexrank.metrics.pairs import Pairs
+from rexrank.metrics.registry import Example, Metric, ScoreKey
+from rexrank.terms import Convention
+
+Measure = Literal["precision", "recall", "f1"]
+
+_FEATURE = "srrbert_labels"
+_MEASURES: Mapping[str, Measure] = {
+    "srrbert_precision": "precision",
+    "srrbert_recall": "recall",
+    "srrbert_f1": "f1",
+}
+_EPSILON = 1e-8
+
+
+def per_study(predicted: Flags, referred: Flags, measure: Measure, convention: Convention) -> Floats:
+    """Value of each study on its own.
+
+    Args:
+        predicted: Labels of the predictions, bool [n, labels].
+        referred: Labels of the references, bool [n, labels].
+        measure: Which of the three; they differ in `published` alone, by less than 1e-8.
+        convention: ``published`` or ``corrected``.
+
+    Returns:
+        Values in [0, 1], [n]; where neither side has a label 1 in `published`, nan in `corrected`.
+    """
+    both = (predicted & referred).sum(axis=1)
+    either = (predicted | referred).sum(axis=1)
+    # A label on both sides has 1 / (1 + epsilon), F1 2 / (2 + epsilon); on one side 0.
+    most = 1.0
+    if convention == "published":
+        most = 2 / (2 + _EPSILON) if measure == "f1" else 1 / (1 + _EPSILON)
+    silent = 1.0 if convention == "published" else np.nan
+    return np.divide(most * both, either, out=np.full(len(both), silent), where=either > 0)
+
+
+def statistics(predicted: Flags, referred: Flags) -> Floats:
+    """Additive sufficient statistics of the weighted scores.
+
+    Args:
+        predicted: Labels of the predictions, bool [n, labels].
+        referred: Labels of the references, bool [n, labels].
+
+    Returns:
+        Numbers of predicted labels, [n, 1], then for the labels that any reference has (the others weigh nothing)
+        matched, predicted and reference labels, [n, 1 + 3 · supported labels].
+    """
+    supported = referred.any(axis=0)
+    counted = [(predicted & referred)[:, supported], predicted[:, supported], referred[:, supported]]
+    return np.concatenate([predicted.sum(axis=1, keepdims=True), *counted], axis=1).astype(np.float64)
+
+
+def weighted(sums: Floats, measure: Measure, convention: Convention) -> Floats:
+    """A weighted score from sums of statistics.
+
+    Args:
+        sums: Sums of `statistics`, [b, k].
+        measure: Which score.
+        convention: ``published`` or ``corrected``.
+
+    Returns:
+        Scores in [0, 1], [b]; where no reference has a label 0, in `corrected` nan if no prediction has one either.
+    """
+    matched, predicted, referred = np.split(sums[:, 1:], 3, axis=1)
+    if measure == "f1":
+        numerators, denominators = 2 * matched, predicted + referred
+    else:
+        numerators, denominators = matched, predicted if measure == "precision" else referred
+    values = np.divide(numerators, denominators, out=np.zeros_like(matched), where=denominators > 0)
+    support = referred.sum(axis=1)
+    nothing = np.zeros(len(sums))
+    if convention == "corrected":
+        nothing[sums[:, 0] == 0] = np.nan
+    return np.divide((values * referred).sum(axis=1), support, out=nothing, where=support > 0)
+
+
+def _read(item: Any, where: str) -> frozenset[str]:
+    if isinstance(item, str | bytes | Mapping):
+        raise InvalidCall(f"{where}: expected a collection of label names, got {type(item).__name__}")
+    try:
+        names = list(item)
+    except TypeError:
+        raise InvalidCall(f"{where}: expected a collection of label names, got {type(item).__name__}") from None
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidCall(f"{where}: expected label names, got a value of type {type(name).__name__}")
+    return frozenset(map(str, names))
+
+
+def _compute(
+    pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
+) -> dict[str, Outcome]:
+    check_one_reference(pairs, "SRR-BERT compares with one")
+    features = pairs.text_features(_FEATURE)
+    sides = [
+        _labels(features.predictions, "predictions[{}]"),
+        _labels([items[0] for items in features.references], "references[{}][0]"),
+    ]
+    read = np.array([one is not None and other is not None for one, other in zip(*sides, strict=True)])
+    predicted, referred = _marks(sides)
+    if convention == "corrected":
+        predicted[pairs.identical] = referred[pairs.identical]
+    # A failed encoder found nothing, but that is not for want of content.
+    content = [side.any(axis=1) | ~read for side in (predicted, referred)]
+    signature = {"avg": "weighted", "zero": "0" if convention == "published" else "null"}
+    outcomes: dict[str, Outcome] = {}
+    for key in keys:
+        measure = _MEASURES[key]
+        outcomes[key] = Outcome(
+            values=np.where(read, per_study(predicted, referred, measure, convention), np.nan),
+            signature=signature,
+            prediction_content=content[0],
+            reference_content=content[1],
+            statistics=statistics(predicted, referred),
+            silent=statistics(np.zeros_like(predicted), referred),
+            formula=partial(weighted, measure=measure, convention=convention),
+            reasons=dict.fromkeys(np.flatnonzero(~read).tolist(), FAILED),
+        )
+    return outcomes
+
+
+def _labels(items: Sequence[Any], place: str) -> list[frozenset[str] | None]:
+    """Label names of each text of a side; None where the encoder failed."""
+    where = f"features[{_FEATURE!r}].{place}"
+    return [None if item is None else _read(item, where.format(position)) for position, item in enumerate(items)]
+
+
+def _marks(sides: Sequence[Sequence[frozenset[str] | None]]) -> NDArray[np.bool_]:
+    """Which labels, in the order of their names, the texts of both sides have, [2, n, labels]."""
+    names = sorted({name for side in sides for labels in side for name in labels or ()})
+    columns = {name: column for column, name in enumerate(names)}
+    marks = np.zeros((2, len(sides[0]), len(names)), dtype=bool)
+    for number, side in enumerate(sides):
+        for row, labels in enumerate(side):
+            marks[number, row, [columns[name] for name in labels or ()]] = True
+    return marks
+
+
+def _key(key: str, label: str) -> ScoreKey:
+    return ScoreKey(
+        key=key,
+        label=label,
+        direction="higher",
+        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        kind="corpus",
+        digits=3,
+        modality=("CXR",),
+        language=("en",),
+        description="Over the labels that the references have, weighted by how often they have them.",
+        needs=(_FEATURE,),
+    )
+
+
+def _example(prediction: set[str], reference: set[str]) -> Mapping[str, Any]:
+    return {_FEATURE: TextFeatures([prediction], [[reference]])}
+
+
+METRIC = Metric(
+    name="srrbert",
+    version="1",
+    keys=(
+        _key("srrbert_precision", "SRR-BERT precision"),
+        _key("srrbert_recall", "SRR-BERT recall"),
+        _key("srrbert_f1", "SRR-BERT F1"),
+    ),
+    compute=_compute,
+    source="Delbrouck et al., ACL 2025; github.com/jbdel/RadEval",
+    english_only=True,
+    examples=(
+        Example("Effusion.", "Pleural effusion.", _example({"effusion"}, {"effusion"})),
+        Example("Seen.", "Unchanged.", _example(set(), set())),
+    ),
+    faults=(
+        "RadEval makes a sentence of a full stop from a blank report and classifies it.",
+        "RadEval asks for the labels with statuses of the upper level at a repository that does not exist.",
+        "RadEval gives 1 to a study in which neither side has a label, and 0 to a set of such studies.",
+    ),
+)
