@@ -11,7 +11,8 @@ from rexrank.metrics.registry import metrics
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ROOT / "evaluate_modules"
 MODULES = tuple(sorted(path.parent.name for path in FOLDERS.glob("*/README.md")))
-# METEOR needs Java.
+# Those that start a program need it here, and time for it.
+LIGHT = tuple(name for name in MODULES if not metrics()[name].missing)
 RUNNING = tuple(name for name in MODULES if not (missing := metrics()[name].missing) or not missing())
 CHECK = (ROOT / "tests" / "module_check.py").read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ import pytest
 evaluate = pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
 
 from feature_makers import features_of as invented_features  # noqa: E402
-from module_processes import FOLDERS, MODULES, RUNNING, cases, module_class  # noqa: E402
+from module_processes import FOLDERS, LIGHT, MODULES, RUNNING, cases, module_class  # noqa: E402
 
 from rexrank.metrics.features import FEATURES  # noqa: E402
 from rexrank.metrics.inputs import InvalidCall, Unavailable  # noqa: E402
@@ -24,7 +24,8 @@ from rexrank.modules.checked import Checked  # noqa: E402
 MARK = "ZEBRAFISH"
 COUNTS = {"signature", "n_empty", "n_truncated", "n_undefined"}
 FEATURED = tuple(name for name in MODULES if features_of(metrics()[name]))
-LEXICAL = tuple(name for name in RUNNING if name not in FEATURED and metrics()[name].task == "report")
+LEXICAL = tuple(name for name in LIGHT if name not in FEATURED and metrics()[name].task == "report")
+EACH = [name if name in LIGHT else pytest.param(name, marks=pytest.mark.slow) for name in RUNNING]
 OPTIONS = [(name, option.name) for name in RUNNING for option in metrics()[name].options]
 
 
@@ -74,7 +75,7 @@ def test_a_card_is_written_anew_only_where_it_is_old(tmp_path: Path) -> None:
         write_all(tmp_path)
 
 
-@pytest.mark.parametrize("name", RUNNING)
+@pytest.mark.parametrize("name", EACH)
 def test_a_module_returns_its_keys_and_nothing_else(name: str, make: Callable[[str], Checked]) -> None:
     module = make(name)
     found = module.compute(**example(name))
@@ -95,7 +96,7 @@ def test_a_module_returns_its_keys_and_nothing_else(name: str, make: Callable[[s
     assert only[keys[-1]] == found[keys[-1]]
 
 
-@pytest.mark.parametrize("name", RUNNING)
+@pytest.mark.parametrize("name", EACH)
 def test_a_module_refuses_in_one_sentence_without_text(
     name: str, make: Callable[[str], Checked], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,3 +185,13 @@ def test_modules_combine(make: Callable[[str], Checked]) -> None:
     counts = {f"{name}_{count}" for name in modules for count in COUNTS}
     assert set(found) == {*keys, *(f"{key}_per_report" for key in keys)} | counts
     assert found["bleu_n_empty"] == 1
+
+
+def test_a_module_without_its_program_says_so(
+    make: Callable[[str], Checked], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(Unavailable, match=r"\Ameteor (runs a Java program|needs the package)") as caught:
+        make("meteor").compute(predictions=[MARK], references=[MARK])
+    assert MARK not in str(caught.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from localhub_fixtures import HubServer
-from module_processes import CHECK, FOLDERS, MODULES, ROOT, RUNNING, environment, run
+from module_processes import CHECK, FOLDERS, LIGHT, MODULES, ROOT, environment, run
 
 from rexrank.cli import main
 from rexrank.hub import Hub, connect
@@ -39,7 +39,7 @@ def test_published_modules_load_from_the_hub(hub: Hub, hub_server: HubServer, tm
     pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
     assert tuple(publish(hub, "module-maker")) == MODULES
     settings = environment(tmp_path / "cache", HF_ENDPOINT=hub_server.url, HF_HUB_DISABLE_XET="1")
-    run(CHECK, [f"{FOLDERS / name}=module-maker/{name}" for name in RUNNING], tmp_path, settings)
+    run(CHECK, [f"{FOLDERS / name}=module-maker/{name}" for name in LIGHT], tmp_path, settings)
 
 
 def test_publishing_again_makes_no_commit(hub: Hub, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from module_processes import FOLDERS, ROOT, RUNNING, environment, run
+from module_processes import FOLDERS, LIGHT, ROOT, environment, run
 from waiting import free_port, until
 
 from rexrank.metrics.registry import metrics
@@ -125,8 +125,8 @@ def test_refusals_are_one_sentence_and_leave_no_text_in_the_log(page_address: tu
 @pytest.mark.slow
 def test_every_page_opens_with_an_example_that_it_can_score(tmp_path: Path) -> None:
     settings = environment(tmp_path / "cache", HF_HUB_OFFLINE="1", GRADIO_ANALYTICS_ENABLED="False")
-    pages = run(PAGES, [str(FOLDERS / name) for name in RUNNING], tmp_path, settings)
-    assert tuple(pages) == RUNNING
+    pages = run(PAGES, [str(FOLDERS / name) for name in LIGHT], tmp_path, settings)
+    assert tuple(pages) == LIGHT
     for name, page in pages.items():
         for key, value in page["expected"].items():
             assert page["result"][key] == (value if isinstance(value, str) else pytest.approx(value, abs=1e-6)), name

@@ -2,7 +2,7 @@
 
 Of texts: ``{"chexbert_labels": {"predictions": […], "references": […]}}`` in the shape of the texts, so with one item
 a report where the references are strings, and a list of items where they are lists. Of pairs: one item a report,
-``{"green_completion": […]}``.
+``{"green_completion": […]}``. An entity of RaTEScore is ``{"text": …, "type": …, "vector": […]}``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,9 @@ from typing import Any
 from rexrank.errors import shown
 from rexrank.metrics.features import FEATURES, Features, TextFeatures
 from rexrank.metrics.inputs import InvalidCall
+from rexrank.metrics.ratescore import Entity
 
+_ENTITIES = "ratescore_entities"
 _SIDES = ("predictions", "references")
 
 
@@ -58,7 +60,22 @@ def _read(name: Any, one: Any, several: bool) -> Features:
     predictions, references = (_items(f"{argument}.{side}", one[side]) for side in _SIDES)
     if not several:
         references = [[item] for item in references]
-    return TextFeatures(predictions, references)
+    elif any(isinstance(items, str | Mapping) or not isinstance(items, Iterable) for items in references):
+        raise InvalidCall(f"{argument}.references: expected a list of items for each list of texts")
+    read = _entities if name == _ENTITIES else lambda item: item
+    return TextFeatures(list(map(read, predictions)), [list(map(read, items)) for items in references])
+
+
+def _entities(item: Any) -> Any:
+    """The entities of a text; the metric refuses what has not their fields."""
+    if not isinstance(item, list | tuple):
+        return item
+    return [
+        Entity(one.get("text", ""), one["type"], one["vector"])
+        if isinstance(one, Mapping) and {"type", "vector"} <= set(one)
+        else one
+        for one in item
+    ]
 
 
 def _items(argument: str, items: Any) -> list[Any]:
