@@ -5,10 +5,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from rexrank.errors import RexrankError
 from rexrank.reports.studies import whole_report
 from rexrank.terms import TRACKS
+
+# In the order of the data file.
+REQUIRED = ("study_id", "findings", "impression", "context", "image_path", "key_image_path")
+OPTIONAL = ("report", "patient_id", "site", "view", "sex", "age")
 
 
 class BenchmarkError(RexrankError):
@@ -23,6 +28,7 @@ class Licence:
         identifier: The Hub's name of the licence, for example ``cc-by-nc-nd-4.0``.
         name: The licence's name for readers.
         url: Address of its text.
+        terms: What it asks for, in a few words.
         attribution: The sentence that every copy must carry.
         redistribution: Whether pushing the texts to a public Hub is allowed without asking anyone.
     """
@@ -30,6 +36,7 @@ class Licence:
     identifier: str
     name: str
     url: str
+    terms: str
     attribution: str
     redistribution: bool
 
@@ -64,12 +71,30 @@ class BenchmarkStudy(_Study):
         indication: Why the images were taken.
         comparison: What they were compared with.
         image_path: Names of the study's images, relative to an image root.
-        key_image_path: The image for models that take one.
+        key_image_path: The image for models that take one; None where there is no image.
+        given_context: The context as the source has it, where it has one.
+        report: The whole report as the source has it, where that is not what its sections give.
+        patient_id: Opaque id of the patient.
+        site: Where the study was made.
+        view: View of each image, as the source names it.
+        sex: As the source writes it.
+        age: As the source writes it.
     """
 
     comparison: str | None
     image_path: tuple[str, ...]
-    key_image_path: str
+    key_image_path: str | None
+    given_context: str | None = None
+    report: str | None = None
+    patient_id: str | None = None
+    site: str | None = None
+    view: tuple[str, ...] = ()
+    sex: str | None = None
+    age: str | None = None
+
+    def text(self, track: str) -> str | None:
+        """The study's text for a track, or None when it has none."""
+        return self.report if track == "report" and self.report else super().text(track)
 
     @property
     def context(self) -> str:
@@ -77,6 +102,8 @@ class BenchmarkStudy(_Study):
 
         That file leaves an absent indication out and writes "None" for an absent comparison; no metric reads it.
         """
+        if self.given_context is not None:
+            return self.given_context
         indication = f"Indication: {self.indication}" if self.indication else ""
         return f"{indication} Comparison: {self.comparison or 'None'}"
 
@@ -92,9 +119,11 @@ class Benchmark:
         studies: The studies in the split's own order.
         licence: The terms of the texts.
         description: What the set is and where it comes from.
+        provenance: Where split, ids and image names come from, for the card.
         references: Who may see the references: ``public`` or ``private``.
         modality: What the images show, as requests name it.
         language: Language of the texts (ISO 639-1).
+        notes: What its host should know, such as a number of studies that differs from the published one.
     """
 
     name: str
@@ -103,9 +132,11 @@ class Benchmark:
     studies: tuple[BenchmarkStudy, ...]
     licence: Licence
     description: str
-    references: str = "public"
+    provenance: str = ""
+    references: Literal["public", "private"] = "public"
     modality: str = "CXR"
     language: str = "en"
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def tracks(self) -> Mapping[str, int]:
@@ -114,10 +145,12 @@ class Benchmark:
         return {track: n for track, n in counts.items() if n}
 
     @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the data file: those of every benchmark, and of the others those that hold anything."""
+        return REQUIRED + tuple(name for name in OPTIONAL if any(getattr(study, name) for study in self.studies))
+
+    @cached_property
     def content_sha256(self) -> str:
         """Hash of everything in the data file, whatever library version wrote it."""
-        rows = [
-            [s.study_id, s.findings, s.impression, s.context, list(s.image_path), s.key_image_path]
-            for s in self.studies
-        ]
+        rows = [[getattr(study, name) for name in self.columns] for study in self.studies]
         return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()

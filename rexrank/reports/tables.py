@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import pyarrow
 
-_ID = "study_id"
 _SHOWN_COLUMNS = 12
 _BATCH_ROWS = 4096
 
@@ -36,15 +35,15 @@ def delimited_entries(data: bytes, delimiter: str, fields: Fields, faults: Fault
     _, header = next(rows, (0, []))
     if not header:
         raise faults.fatal("wrong_columns", f"it is empty; {_wanted(fields)}")
-    _check_columns(header, fields, faults)
-    places = {name: header.index(name) for name in [_ID, *fields.all] if name in header}
+    id_name = _check_columns(header, fields, faults)
+    id_place = header.index(id_name)
+    places = {name: header.index(name) for name in fields.all if name in header}
     for line, row in rows:
         if len(row) != len(header):
             message = f"line {line} has {len(row)} fields and the header {len(header)}; put texts in double quotes"
             faults.add("wrong_columns", message)
             continue
-        value = {name: row[place] for name, place in places.items() if name != _ID}
-        yield Entry(row[places[_ID]], value, f"line {line}")
+        yield Entry(row[id_place], {name: row[place] for name, place in places.items()}, f"line {line}")
 
 
 def _rows(reader: "_csv.Reader", faults: Faults) -> Iterator[tuple[int, list[str]]]:
@@ -89,9 +88,9 @@ def parquet_entries(data: bytes, fields: Fields, faults: Faults) -> Iterator[Ent
 
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(data))
-        _check_columns(file.schema_arrow.names, fields, faults)
-        columns = [name for name in [_ID, *fields.all] if name in file.schema_arrow.names]
-        words = _text_columns(file.schema_arrow, columns, fields, faults)
+        id_name = _check_columns(file.schema_arrow.names, fields, faults)
+        columns = list(dict.fromkeys(name for name in [id_name, *fields.all] if name in file.schema_arrow.names))
+        words = _text_columns(file.schema_arrow, columns, id_name, fields, faults)
         # Read as dictionaries, a text that is repeated a million times is in memory once.
         file = parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=words)
         start = 1
@@ -100,8 +99,8 @@ def parquet_entries(data: bytes, fields: Fields, faults: Faults) -> Iterator[Ent
             # Damaged files hold texts that are not UTF-8, and numbers of words that are not there.
             batch.validate(full=True)
             values = {name: _texts(batch.column(name)) for name in columns}
-            for offset, study_id in enumerate(values.pop(_ID)):
-                row = {name: column[offset] for name, column in values.items()}
+            for offset, study_id in enumerate(values[id_name]):
+                row = {name: values[name][offset] for name in columns if name in fields.all}
                 yield Entry(study_id, row, f"row {start + offset}")
             start += batch.num_rows
     except RefusedInput:
@@ -120,7 +119,9 @@ def _texts(column: "pyarrow.Array") -> list[Any]:
     return [None if index is None else words[index] for index in column.indices.to_pylist()]
 
 
-def _text_columns(schema: "pyarrow.Schema", columns: Sequence[str], fields: Fields, faults: Faults) -> list[str]:
+def _text_columns(
+    schema: "pyarrow.Schema", columns: Sequence[str], id_name: str, fields: Fields, faults: Faults
+) -> list[str]:
     """Columns that hold text; refuses ids and texts of another type."""
     from pyarrow import types
 
@@ -131,25 +132,28 @@ def _text_columns(schema: "pyarrow.Schema", columns: Sequence[str], fields: Fiel
             kind = kind.value_type
         if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
             found.append(name)
-        elif name == _ID:
-            message = f'column "study_id" holds {kind}; write it as text, so that leading zeros are kept'
-            raise faults.fatal("wrong_type", message, field=_ID)
+        elif name == id_name:
+            message = f'column "{id_name}" holds {kind}; write it as text, so that leading zeros are kept'
+            raise faults.fatal("wrong_type", message, field=id_name)
         # A column of absent sections is written as null or as a float column of NaN.
         elif name in fields.texts and not (types.is_null(kind) or types.is_floating(kind)):
             raise faults.fatal("wrong_type", f'column "{name}" holds {kind}; text is expected', field=name)
     return found
 
 
-def _check_columns(found: Sequence[str], fields: Fields, faults: Faults) -> None:
-    repeated = sorted({name for name in found if name in {_ID, *fields.all} and found.count(name) > 1})
+def _check_columns(found: Sequence[str], fields: Fields, faults: Faults) -> str:
+    """The name of the column with the ids; refuses a file that lacks it, or every text."""
+    repeated = sorted({name for name in found if name in {*fields.ids, *fields.all} and found.count(name) > 1})
     if repeated:
         raise faults.fatal("duplicate_key", f"column {_quoted(repeated)} occurs twice", field=repeated[0])
-    if _ID not in found or not any(name in found for name in fields.texts):
+    id_name = fields.id_in(found)
+    if id_name is None or not any(name in found for name in fields.texts):
         raise faults.fatal("wrong_columns", f"columns found: {_shown(found)}; {_wanted(fields)}{_hint(found, fields)}")
+    return id_name
 
 
 def _wanted(fields: Fields) -> str:
-    return f'wanted: "study_id" and one of {_quoted(fields.texts)}'
+    return f"wanted: {fields.shown_ids} and one of {_quoted(fields.texts)}"
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -166,7 +170,8 @@ def _shown(found: Sequence[str]) -> str:
 def _hint(found: Sequence[str], fields: Fields) -> str:
     if len(found) == 1 and any(mark in found[0] for mark in ";\t,"):
         return "; the separator is not the one that the file's ending stands for"
-    near = [name for name in [_ID, *fields.all] if name not in found and name in {_form(column) for column in found}]
+    forms = {_form(column) for column in found}
+    near = [name for name in [*fields.ids, *fields.all] if name not in found and name in forms]
     return f"; {_quoted(near)} differs in case or spaces only" if near else ""
 
 
