@@ -82,9 +82,10 @@ def _speaks(phrase: Meaning | Item) -> bool:
 
 @dataclass(slots=True)
 class _Ahead:
-    """What stands between a comma or conjunction and the next one."""
+    """What stands between a comma, conjunction or break and the next one."""
 
     verb: bool = False
+    subject: bool = False
     judged: bool = False
     part_first: bool = False
 
@@ -102,6 +103,7 @@ def _ahead(items: Sequence[Item]) -> list[_Ahead]:
             look.judged = True
         elif role is not Role.NEW_START:
             look.part_first = role is Role.PART
+            look.subject = look.subject or role in (Role.PART, Role.FINDING, Role.ANYTHING)
     return looks
 
 
@@ -110,13 +112,13 @@ def _clauses(items: Sequence[Item]) -> Iterator[list[Item]]:
     clause: list[Item] = []
     verb = complete = False
     for position, item in enumerate(items):
-        role = item.role
+        role, look = item.role, looks[position]
         if role in (Role.COMMA, Role.AND) and not _joined(items, position):
-            look = looks[position]
             new_subject = look.part_first and (look.verb or look.judged)
             if (verb and look.verb) or (complete and new_subject):
                 role = Role.BREAK
-        if role is Role.BREAK:
+        # "The heart is hard to see but enlarged" is one clause: what follows has no subject of its own.
+        if role is Role.BREAK and (look.subject or item.role is not Role.BREAK):
             yield clause
             clause, verb, complete = [], False, False
             continue
@@ -149,6 +151,8 @@ def _look_ahead(clause: Sequence[Item]) -> None:
             doubt, covered = item, covered and absent is not None
         elif role is Role.PAST_AFTER:
             past = item
+        elif role is Role.BREAK:
+            absent = doubt = past = None
         elif role is Role.ANYTHING:
             covered = general = True
         elif role is Role.WITH and covered:
@@ -204,20 +208,25 @@ def _starts_anew(clause: Sequence[Item], position: int) -> bool:
 def _look_back(clause: Sequence[Item]) -> None:
     """Let the cues that act on what stands before decide, back to where their list begins."""
     cue: Item | None = None
-    reached = conjunction = False
+    reached = conjunction = broken = False
     for item in reversed(clause):
         role = item.role
         if role in (Role.ABSENT_BEFORE, Role.DOUBT_BEFORE):
-            cue, reached, conjunction = item, False, False
+            cue, reached, conjunction, broken = item, False, False, False
         elif cue is None:
             continue
+        elif role is Role.BREAK:
+            broken = True
         elif role in (Role.AND, Role.OR):
             conjunction = True
-        elif role is Role.WITH or (role is Role.COMMA and not conjunction) or (role is Role.VERB and reached):
+        elif (
+            role is Role.WITH or (role is Role.COMMA and not (conjunction or broken)) or (role is Role.VERB and reached)
+        ):
             cue = None if reached or role is Role.COMMA else cue
         elif role is Role.FINDING:
             reached = True
-            if item.status not in (BLANK, NEGATIVE):
+            # "No large effusion, but a small one cannot be excluded."
+            if item.status not in (BLANK, NEGATIVE) or (broken and item.status == NEGATIVE):
                 item.decide(NEGATIVE if cue.role is Role.ABSENT_BEFORE else UNCERTAIN, cue)
 
 
