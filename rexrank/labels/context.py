@@ -21,6 +21,7 @@ _EXPLAINED = frozenset({"opacity", "airspace disease", "nodular opacity"})
 _STEADY = frozenset({"aorta", "calcification", "granuloma", "spine"})
 # What is harmless, a granuloma, where it is calcified.
 _CALCIFYING = frozenset({"nodule", "nodular opacity", "opacity"})
+_GAP = 8  # judgements of one part at most
 _REACH = 3  # words between an adjective, or "calcified", and its noun
 
 
@@ -317,7 +318,8 @@ def _predicates_after(clause: Sequence[Item], before: Sequence[bool]) -> list[li
         if item.role in _PREDICATES and not before[position]:
             if not gap_open:
                 current, gap_open = [], True
-            current.append(item)
+            # Every part before the gap looks at the whole of it, so it is kept short.
+            current = [*current[1 - _GAP :], item]
         elif item.role is Role.PART:
             gap_open = False
     return gaps

@@ -1,6 +1,6 @@
 """Labels of reports: the words of each class, and what their clauses say of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -41,7 +41,7 @@ class Mention(NamedTuple):
     cue: str
 
 
-def label(texts: Sequence[str]) -> npt.NDArray[np.int8]:
+def label(texts: Iterable[str]) -> npt.NDArray[np.int8]:
     """Label reports with CheXpert's fourteen classes by rules.
 
     Of several mentions of a class a positive one counts before an uncertain one, and that before a negative one. No
@@ -81,9 +81,10 @@ def mentions(text: str) -> list[Mention]:
     Raises:
         WrongType: Not a text.
     """
-    (checked,) = _checked([text])
+    if not isinstance(text, str):
+        raise WrongType(f"text: expected str, got {type(text).__name__}")
     found: list[Mention] = []
-    for sentence in sentences(checked):
+    for sentence in sentences(text):
         tokens = [*words(sentence), END]
         found += (_mention(item, tokens) for item in read(phrases.find(_tree(), tokens)))
     return found
@@ -124,7 +125,7 @@ _kept_ranks = lru_cache(maxsize=_REMEMBERED)(_read_ranks)
 
 
 def _checked(texts: Any) -> list[str]:
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+    if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
         raise WrongType(f"texts: expected a list of texts, got {type(texts).__name__}; put a single text into a list")
     listed = list(texts)
     for position, text in enumerate(listed):
