@@ -80,7 +80,7 @@ def compute(
     policy = policies.read_policy(convention, options)
     checked_predictions, checked_references = check_texts(predictions, references)
     checked_features = check_features(features, [len(texts) for texts in checked_references])
-    _refuse_unavailable(by_metric, wanted, checked_features)
+    _refuse_unavailable(by_metric, wanted, checked_features, options)
     if convention == "corrected":
         kept = [_visible(texts) for texts in checked_references]
         checked_references = [
@@ -119,13 +119,20 @@ def _check_options(names: Iterable[str], options: Mapping[str, Any]) -> None:
 
 
 def _own_options(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name in metric.option_names and value is not None}
+    return {name: value for name, value in options.items() if name in options_of(metric.name) and value is not None}
 
 
-def _refuse_unavailable(by_metric: Mapping[str, Metric], keys: Sequence[str], features: Mapping[str, Features]) -> None:
+def _refuse_unavailable(
+    by_metric: Mapping[str, Metric],
+    keys: Sequence[str],
+    features: Mapping[str, Features],
+    options: Mapping[str, Any],
+) -> None:
     for key in keys:
-        if any(name not in features for name in score_keys()[key].needs):
-            raise Unavailable(str(why_unavailable(key)))
+        given = [name for name, value in options.items() if value is not None]
+        lacks_options = not set(score_keys()[key].requires) <= set(given)
+        if lacks_options or any(name not in features for name in score_keys()[key].needs):
+            raise Unavailable(str(why_unavailable(key, given)))
     for metric in by_metric.values():
         if metric.missing and (reason := metric.missing()):
             raise Unavailable(reason)
@@ -153,12 +160,14 @@ def _scores(
     formula = outcome.formula
     if outcome.of_mean is not None:
         judged, formula = _only_together(judged, outcome.of_mean)
-    aggregate = outcome.aggregate if score_key.kind == "set" else _aggregate(judged, formula)
+    aggregate = _aggregate(judged, formula)
+    if score_key.kind == "set":
+        judged, aggregate = _without_values(judged), outcome.aggregate
     return KeyScores(
         key=score_key.key,
         values=judged.values,
         aggregate=aggregate,
-        counts=judged.counts,
+        counts={**judged.counts, **_further_counts(judged, outcome)},
         signature=signature(score_key.key, policy.convention, parts, preparation, metric.version),
         reasons=judged.reasons,
         statistics=judged.statistics,
@@ -166,14 +175,21 @@ def _scores(
     )
 
 
+def _further_counts(judged: policies.Judged, outcome: Outcome) -> Mapping[str, int]:
+    if outcome.counts_of is None or judged.statistics is None:
+        return {}
+    return outcome.counts_of(np.nansum(judged.statistics, axis=0, keepdims=True))
+
+
 def _only_together(judged: policies.Judged, of_mean: Formula) -> tuple[policies.Judged, Formula]:
     """Leave the studies without values of their own: only a function of their mean is a score."""
     statistics = np.stack([judged.values, np.where(np.isnan(judged.values), np.nan, 1.0)], axis=1)
+    return replace(_without_values(judged), statistics=statistics), lambda sums: of_mean(sums[:, 0] / sums[:, 1])
+
+
+def _without_values(judged: policies.Judged) -> policies.Judged:
     reasons = {position: judged.reasons.get(position, "only_together") for position in range(len(judged.values))}
-    values = np.full(len(judged.values), np.nan)
-    return replace(judged, values=values, statistics=statistics, reasons=reasons), lambda sums: of_mean(
-        sums[:, 0] / sums[:, 1]
-    )
+    return replace(judged, values=np.full(len(judged.values), np.nan), reasons=reasons)
 
 
 def _aggregate(judged: policies.Judged, formula: Formula | None) -> float | None:

@@ -37,7 +37,9 @@ _TOKENS = (
 )
 
 FEATURES: Mapping[str, Feature] = {
-    "chexbert_labels": Feature("text", "CheXbert", "int8 [14], codes and order of `rexrank.labels`"),
+    "chexbert_labels": Feature(
+        "text", "CheXbert", "int8 [14], codes and order of `rexrank.labels`, also of a blank text; None where it failed"
+    ),
     "chexbert_cls": Feature(
         "text",
         "CheXbert",

@@ -25,6 +25,7 @@ class Outcome:
             `statistics` already says so of every prediction that could.
         formula: Takes sums of statistics [b, k] to corpus values [b]; nan where 0/0.
         counts: Further counts by name (``n_truncated`` …).
+        counts_of: Gives further counts from the sums of the statistics of all studies that have a value, [1, k].
         reasons: Position to the reason why the formula gives nan there, where it knows one (``unparsed``).
         of_mean: Turns means of the values [b] into what is shown [b], nan where undefined; the studies then have no
             value of their own (``inv_radcliq_v1``).
@@ -45,3 +46,4 @@ class Outcome:
     aggregate: float | None = None
     undefined: str | None = None
     silent: Floats | None = None
+    counts_of: Callable[[Floats], Mapping[str, int]] | None = None

@@ -5,7 +5,7 @@ top-level `METRIC` (or `METRICS`, a tuple), so a new metric is one new file.
 """
 
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -44,6 +44,7 @@ class ScoreKey:
         blank: The value of a report that says nothing, where that is not the worst end of the range; ``formula``
             where the metric itself decides.
         perfect: The value of an identical report, where that is not the best end of the range.
+        requires: Names of the metric's options without which it cannot be computed.
     """
 
     key: str
@@ -58,6 +59,7 @@ class ScoreKey:
     needs: tuple[str, ...] = ()
     blank: Literal["worst", "formula"] | Mapping[Convention, float] = field(default="worst", hash=False)
     perfect: Mapping[Convention, float] | None = field(default=None, hash=False)
+    requires: tuple[str, ...] = ()
 
     def range(self, convention: Convention) -> Range:
         """Lowest and highest value under a convention; None where unbounded."""
@@ -170,6 +172,8 @@ def _register(metric: Metric, by_name: dict[str, Metric], keys: dict[str, ScoreK
         raise RuntimeError(f"two metrics are named {metric.name!r}")
     by_name[metric.name] = metric
     for score_key in metric.keys:
+        if unknown := [name for name in score_key.requires if name not in metric.option_names]:
+            raise RuntimeError(f"{score_key.key} requires {unknown[0]!r}, which is no option of {metric.name}")
         if unknown := [name for name in score_key.needs if name not in FEATURES]:
             raise RuntimeError(f"{score_key.key} needs {unknown[0]!r}, which rexrank.metrics.features does not list")
         if score_key.key in keys:
@@ -202,8 +206,12 @@ def metric_of(key: str) -> Metric:
     return owners[key]
 
 
-def why_unavailable(key: str) -> str | None:
+def why_unavailable(key: str, options: Collection[str] = ()) -> str | None:
     """Why a score cannot be computed from texts alone here, in one sentence; None where it can.
+
+    Args:
+        key: Score key.
+        options: Names of the options that are given.
 
     Raises:
         InvalidCall: No metric computes it.
@@ -213,4 +221,7 @@ def why_unavailable(key: str) -> str | None:
     if needs:
         makers = dict.fromkeys(FEATURES[name].made_by for name in needs)
         return f"{key} needs {' and '.join(makers)}, which rexrank {__version__} does not run; give features instead"
+    for option in metric.options:
+        if option.name in score_keys()[key].requires and option.name not in options:
+            return f"{key} needs the option {option.name} ({option.values})"
     return metric.missing() if metric.missing else None

@@ -1,6 +1,6 @@
 """Which scores are asked for, and which of them this version computes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -29,13 +29,14 @@ class Plan:
         return [key for keys in self.groups.values() for key in keys]
 
 
-def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
+def plan(asked: str | Iterable[str] | None, protocol: Protocol, options: Collection[str] = ()) -> Plan:
     """Decide what to compute.
 
     Args:
         asked: Score keys or names of metrics (all their keys); ``all`` for every metric of reports; None
             for the protocol's list.
         protocol: Rule book in force. Scores of any protocol that no module computes yet are unavailable, not unknown.
+        options: Names of the options that are given; some scores cannot do without.
 
     Raises:
         InvalidCall: A name that is neither, with close ones offered; or no name at all.
@@ -49,7 +50,9 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol) -> Plan:
     groups: dict[str, list[str]] = {}
     unavailable = {}
     for key in dict.fromkeys(wanted):
-        reason = why_unavailable(key) if key in score_keys() else f"{key} is not computed by rexrank {__version__}"
+        reason = (
+            why_unavailable(key, options) if key in score_keys() else f"{key} is not computed by rexrank {__version__}"
+        )
         if reason is None:
             groups.setdefault(metric_of(key).name, []).append(key)
         else:

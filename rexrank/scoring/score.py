@@ -85,7 +85,7 @@ def score(
     chosen = _convention(convention, rules)
     rules.option(chosen, text_preparation)
     rules.check_track(track)
-    work = plan(metrics, rules)
+    work = plan(metrics, rules, [name for name, value in (options or {}).items() if value is not None])
     chosen_options = _check_options(options, work)
     # Intervals take as long as scores, so each is a step of its own.
     with _reporting(progress, total=1 + len(work.groups) + len(work.keys)) as step:

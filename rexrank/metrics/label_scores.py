@@ -1,0 +1,253 @@
+"""Score keys on CheXpert labels, the same for every labeller: what `f1labels` and `f1chexbert` share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, get_args
+
+import numpy as np
+
+from rexrank.labels import NAMES
+from rexrank.metrics.answers import check_one_reference
+from rexrank.metrics.encoded import FAILED
+from rexrank.metrics.f1 import (
+    AVERAGES,
+    UNCERTAIN_AS,
+    Average,
+    Codes,
+    Marks,
+    Measure,
+    Score,
+    Uncertain,
+    columns_of,
+    marks,
+    undefined_value,
+)
+from rexrank.metrics.inputs import check_choice
+from rexrank.metrics.outcome import Flags, Floats, Outcome
+from rexrank.metrics.pairs import Pairs
+from rexrank.metrics.registry import Option, ScoreKey
+from rexrank.terms import Convention
+
+_SETS = (14, 5)
+_AVERAGED: Mapping[Average, str] = {
+    "micro": "F1 of all labels together",
+    "macro": "Mean of the F1 of the labels",
+    "macro_supported": "Mean of the F1 of the labels that a reference has",
+    "weighted": "Mean of the F1 of the labels, weighted by how many references have them",
+    "samples": "Mean of the F1 of the studies",
+}
+_SET_WORDS = {14: "14 CheXpert labels", 5: "five labels of the CheXpert competition"}
+_NO_LABEL = "no_positive_label"
+
+OPTIONS = (
+    Option(
+        "uncertain",
+        "positive, negative or ignore",
+        "positive; for `ce_*`: negative",
+        "What an uncertain label counts as; `ignore` leaves it out for that study.",
+    ),
+    Option(
+        "zero_division",
+        "0 or 1",
+        "0",
+        "What 0/0 is worth; `published` alone, as `corrected` leaves it out.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class LabelKey:
+    """What a score key computes from label arrays.
+
+    Attributes:
+        measure: ``precision``, ``recall`` or ``f1``.
+        average: How labels and studies are put together.
+        columns: Labels it is about, by column.
+        labels: Name of these labels in the signature.
+        uncertain: What uncertain counts as unless the option says so.
+    """
+
+    measure: Measure
+    average: Average
+    columns: tuple[int, ...]
+    labels: str
+    uncertain: Uncertain = "positive"
+
+
+def _suffixes() -> dict[str, LabelKey]:
+    """What follows the metric's name in its keys: averages over both sets, then the labels one by one."""
+    averaged = {
+        f"{average}_{number}": LabelKey("f1", average, columns_of(number), str(number))
+        for number in _SETS
+        for average in AVERAGES
+    }
+    single = {name: LabelKey("f1", "micro", (column,), name) for column, name in enumerate(map(_snake, NAMES))}
+    return averaged | single
+
+
+def _snake(name: str) -> str:
+    return name.lower().replace(" ", "_")
+
+
+_SUFFIXES = _suffixes()
+_EFFICACY = {
+    f"ce_{measure}": LabelKey(measure, "macro", columns_of(14), "14", "negative") for measure in get_args(Measure)
+}
+
+
+def keys_of(name: str, title: str, needs: tuple[str, ...] = ()) -> tuple[ScoreKey, ...]:
+    """The score keys of a metric on labels, ``<name>_macro_14`` …, ``<name>_edema`` …
+
+    Args:
+        name: Name of the metric.
+        title: Its name for readers.
+        needs: Features that its labels come from.
+    """
+    averaged = [
+        _key(
+            f"{name}_{average}_{number}",
+            f"{title} {average.replace('_', ' ')}-{number}",
+            f"{words}; {_SET_WORDS[number]}.",
+            needs,
+        )
+        for number in _SETS
+        for average, words in _AVERAGED.items()
+    ]
+    single = [
+        _key(f"{name}_{_snake(label)}", f"{title} {label}", f"F1 of the label {label}.", needs) for label in NAMES
+    ]
+    return (*averaged, *single)
+
+
+def efficacy_keys(needs: tuple[str, ...]) -> tuple[ScoreKey, ...]:
+    """The keys of clinical efficacy, ``ce_precision``, ``ce_recall`` and ``ce_f1``."""
+    words = "macro over the 14 CheXpert labels; only positive counts as present."
+    return tuple(
+        _key(f"ce_{measure}", f"CE {shown}", f"{shown}, {words}", needs)
+        for measure, shown in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+    )
+
+
+def _key(key: str, label: str, description: str, needs: tuple[str, ...]) -> ScoreKey:
+    return ScoreKey(
+        key=key,
+        label=label,
+        direction="higher",
+        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        kind="corpus",
+        digits=3,
+        modality=("CXR",),
+        language=("en",),
+        description=description,
+        needs=needs,
+        blank="formula",
+    )
+
+
+def _read_key(name: str, key: str) -> LabelKey:
+    return _EFFICACY[key] if key in _EFFICACY else _SUFFIXES[key.removeprefix(f"{name}_")]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Labels of the texts of a call.
+
+    Attributes:
+        predictions: Codes of the predictions, int8 [n, 14].
+        references: Codes of the references, int8 [n, 14].
+        failed: Studies for which a side has none, because its encoder failed, bool [n].
+    """
+
+    predictions: Codes
+    references: Codes
+    failed: Flags
+
+    def settled(self, pairs: Pairs, on_unsupported_language: str | None) -> "Labelled":
+        """The labels in `corrected`: none of a prediction that says nothing, equal ones of identical texts."""
+        silent = pairs.blank_predictions
+        if on_unsupported_language != "compute":
+            silent = silent | pairs.foreign_predictions
+        predictions = np.where(silent[:, None], np.int8(0), self.predictions)
+        predictions = np.where(pairs.identical[:, None], self.references, predictions)
+        failed = self.failed & ~pairs.identical & ~pairs.blank_predictions
+        return replace(self, predictions=predictions, failed=failed)
+
+
+def outcomes(
+    name: str,
+    pairs: Pairs,
+    labelled: Labelled,
+    keys: Sequence[str],
+    convention: Convention,
+    options: Mapping[str, Any],
+    signature: Mapping[str, str],
+) -> dict[str, Outcome]:
+    """Score labels for the keys asked.
+
+    Args:
+        name: Name of the metric.
+        pairs: The texts.
+        labelled: Their labels.
+        keys: The metric's keys, or those of clinical efficacy.
+        convention: ``published`` or ``corrected``.
+        options: Those of the metric and of the policy.
+        signature: Parts that say where the labels come from.
+
+    Raises:
+        InvalidCall: An option makes no sense.
+    """
+    undefined = undefined_value(convention, options.get("zero_division"))
+    if "uncertain" in options:
+        check_choice("uncertain", options["uncertain"], UNCERTAIN_AS, "one of ")
+    if convention == "corrected":
+        labelled = labelled.settled(pairs, options.get("on_unsupported_language"))
+    marked: dict[Uncertain, Marks] = {}
+    found: dict[str, Outcome] = {}
+    for key in keys:
+        read = _read_key(name, key)
+        uncertain = options.get("uncertain", read.uncertain)
+        if uncertain not in marked:
+            marked[uncertain] = marks(labelled.predictions, labelled.references, uncertain)
+        averaged = {"avg": read.average} if len(read.columns) > 1 else {}
+        zero = "null" if np.isnan(undefined) else str(int(undefined))
+        parts = {"labels": read.labels, **averaged, "uncertain": uncertain, "blank": "negative", "zero": zero}
+        score = Score(read.measure, read.average, undefined)
+        found[key] = _outcome(score, marked[uncertain].take(read.columns), labelled, {**parts, **signature})
+    return found
+
+
+def _outcome(score: Score, marked: Marks, labelled: Labelled, signature: Mapping[str, str]) -> Outcome:
+    values = np.where(labelled.failed, np.nan, score.per_study(marked))
+    lost = np.flatnonzero(np.isnan(values)).tolist()
+    single = marked.predicted.shape[1] == 1
+    statistics = score.statistics(marked)
+    if single:
+        statistics = np.concatenate([statistics, marked.referred, marked.predicted], axis=1)
+    return Outcome(
+        values=values,
+        signature=signature,
+        prediction_content=labelled.predictions.any(axis=1) | labelled.failed,
+        reference_content=labelled.references.any(axis=1) | labelled.failed,
+        statistics=statistics,
+        formula=score.formula,
+        reasons={position: FAILED if labelled.failed[position] else _NO_LABEL for position in lost},
+        counts_of=_support if single else partial(_number_of_labels, score),
+    )
+
+
+def _support(sums: Floats) -> dict[str, int]:
+    return {"n_support": int(sums[0, -2]), "n_predicted": int(sums[0, -1])}
+
+
+def _number_of_labels(score: Score, sums: Floats) -> dict[str, int]:
+    return {} if score.average in ("micro", "samples") else {"n_labels": score.number_of_labels(sums)}
+
+
+def check_reference(pairs: Pairs) -> None:
+    """Refuse studies with several references.
+
+    Raises:
+        InvalidCall: A study has several; names the first.
+    """
+    check_one_reference(pairs, "labels are compared with those of one")
