@@ -31,12 +31,13 @@ from rexrank.errors import RexrankError
 from rexrank.labels import NAMES, POSITIVE, RULE_VERSION, UNCERTAIN, Mention, label, mentions
 
 Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.float64]
 
 GOLD = "labels_negbio_gold14.csv"
 ARCHIVE = "NLMCXR_reports.tgz"
 # What each heading covers. Congestion and heart failure belong to the class Edema, but not to the heading; the heading
 # of effusions covers the pericardium; a nodule counts calcified or not, a nodular opacity does not. The column Hernia
-# holds no positive label and is left out.
+# holds no positive label and is left out. A study with a device is not "normal" to the headings.
 CONCEPTS: Mapping[str, frozenset[str]] = {
     "Atelectasis": frozenset({"atelectasis", "collapse"}),
     "Cardiomegaly": frozenset({"cardiomegaly", "heart"}),
@@ -100,7 +101,7 @@ class Agreement:
     @property
     def f1(self) -> float:
         """2 found / (2 found + extra + missed); nan where nothing is positive."""
-        return float(_f1(self.found, self.extra, self.missed))
+        return float(_f1(*np.array([self.found, self.extra, self.missed], dtype=np.float64)))
 
 
 def default_folder() -> Path:
@@ -121,7 +122,7 @@ def read(folder: Path) -> Yardstick:
     """
     if not (folder / GOLD).is_file():
         raise NoData(
-            f"{folder} holds no {GOLD}: the human labels of Open-i (github.com/ncbi-nlp/NegBio, openi_gld_std14.csv) are "
+            f"{folder} holds no {GOLD}: Open-i's human labels (github.com/ncbi-nlp/NegBio, openi_gld_std14.csv) are "
             "not part of rexrank; name the folder that holds them"
         )
     archive = folder / ARCHIVE
@@ -146,7 +147,9 @@ def predict(texts: Sequence[str]) -> dict[str, Flags]:
     """The labeller's word on each column of the human labels, bool [n] each."""
     found = [{mention.concept for mention in mentions(text) if present(mention)} for text in texts]
     columns = {name: np.array([not concepts.isdisjoint(each) for each in found]) for name, concepts in CONCEPTS.items()}
-    return columns | {NORMAL: label(texts)[:, NAMES.index("No Finding")] == POSITIVE}
+    labels = label(texts)
+    no_finding, device = (labels[:, NAMES.index(name)] == POSITIVE for name in ("No Finding", "Support Devices"))
+    return columns | {NORMAL: no_finding & ~device}
 
 
 def present(mention: Mention) -> bool:
@@ -172,14 +175,15 @@ def agreement(gold: Flags, predicted: Flags, texts: Sequence[str], resamples: in
     draws = np.random.default_rng(seed).multinomial(
         counts.shape[1], np.full(counts.shape[1], 1 / counts.shape[1]), resamples
     )
-    low, high = np.nanpercentile(_f1(*(counts @ draws.T)), [2.5, 97.5])
+    drawn = _f1(*(counts @ draws.T))
+    low, high = (np.nan, np.nan) if np.isnan(drawn).all() else np.nanpercentile(drawn, [2.5, 97.5])
     found, extra, missed = (int(cell.sum()) for cell in cells)
     return Agreement(found, extra, missed, float(low), float(high))
 
 
-def _f1(found: npt.ArrayLike, extra: npt.ArrayLike, missed: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    total = 2 * np.asarray(found, dtype=np.float64) + extra + missed
-    return np.divide(2 * np.asarray(found, dtype=np.float64), total, out=np.full_like(total, np.nan), where=total > 0)
+def _f1(found: Counts, extra: Counts, missed: Counts) -> Counts:
+    total = 2 * found + extra + missed
+    return np.divide(2 * found, total, out=np.full_like(total, np.nan), where=total > 0)
 
 
 def reports_per_second(texts: Sequence[str]) -> float:

@@ -78,6 +78,9 @@ SENTENCES = [
     ("Small effusion, pneumothorax is not seen.", "Pneumothorax -, Pleural Effusion +"),
     ("There is no right but a small left effusion.", "Pleural Effusion +"),
     ("No pneumothorax.Heart is enlarged.", "Cardiomegaly +, Pneumothorax -"),
+    ("No effusion the heart is enlarged", "Cardiomegaly +, Pleural Effusion -"),
+    ("No effusion\nCardiomegaly\nNo edema", "Cardiomegaly +, Edema -, Pleural Effusion -"),
+    ("No pleural\neffusion. No\nedema.", "Edema -, Pleural Effusion -, No Finding +"),
     ("No effusion, degenerative changes of the spine.", "Pleural Effusion -"),
     # change is not absence
     ("No change in the effusion.", "Pleural Effusion +"),

@@ -152,7 +152,7 @@ def _look_ahead(clause: Sequence[Item]) -> None:
             doubt, covered = item, covered and absent is not None
         elif role is Role.PAST_AFTER:
             past = item
-        elif role is Role.BREAK:
+        elif role is Role.BREAK or (role is Role.PART and covered and _begins_sentence(clause, position)):
             absent = doubt = past = None
         elif role is Role.ANYTHING:
             covered = general = True
@@ -169,6 +169,11 @@ def _look_ahead(clause: Sequence[Item]) -> None:
             borderline = item if role is Role.BORDERLINE else borderline
             covered = covered or role is Role.FINDING
             general = general and role is not Role.FINDING
+
+
+def _begins_sentence(clause: Sequence[Item], position: int) -> bool:
+    """Whether a verb or a judgement follows a part: without punctuation, a sentence of its own."""
+    return position + 1 < len(clause) and clause[position + 1].role in (Role.VERB, *_PREDICATES)
 
 
 def _turn_either(clause: Sequence[Item]) -> None:

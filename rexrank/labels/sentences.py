@@ -31,10 +31,12 @@ def sentences(text: str) -> list[str]:
     """The sentences of what a report says of its images, lower-case.
 
     Where the text has headers, these are its findings and impression: what was asked and what the images were
-    compared with is no finding.
+    compared with is no finding. A line break is a space, but ends a sentence in a text without any full stop.
     """
     if (":" in text or "\n" in text) and _HEADER.search(text):
         text = _read_parts(text)
+    if "\n" in text and "." not in text:
+        text = text.replace("\n", "\n\n")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPLIT_WORDS)
     if "?" in text:
