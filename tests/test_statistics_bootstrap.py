@@ -152,3 +152,17 @@ def test_a_formula_of_the_wrong_shape_is_named() -> None:
         corpus_interval(np.ones((3, 2)), lambda sums: sums.sum(), resamples=100)
     with pytest.raises(InvalidStatistics, match=r"statistics: expected 2 dimension\(s\), got 1"):
         corpus_interval([1, 2, 3], lambda sums: sums[:, 0])
+
+
+@pytest.mark.parametrize(("studies", "resamples", "columns"), [(50, 400, 1), (50, 400, 9), (20_000, 1_000, 9)])
+def test_whole_numbers_are_summed_like_all_others(studies: int, resamples: int, columns: int) -> None:
+    whole = np.random.default_rng(1).integers(0, 3, size=(studies, columns)).astype(float)
+
+    def ends(statistics: np.ndarray, unit: float) -> tuple[float, float] | None:
+        return corpus_interval(statistics, lambda sums: sums.sum(axis=1) / unit, resamples=resamples, seed=4)
+
+    first = ends(whole, 1)
+    assert first == pytest.approx(ends(whole / 3, 1 / 3), rel=1e-12)
+    # What is kept from one call serves the next, whatever came between.
+    assert ends(2 * whole[1:], 1) != first
+    assert ends(whole, 1) == first

@@ -27,7 +27,7 @@ clinical efficacy: Chen et al., EMNLP 2020, github.com/cuhksz-nlp/R2Gen (compute
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -465,7 +465,7 @@ def _codes_of(name: str, values: Sequence[Any]) -> Codes:
     for row, value in enumerate(values):
         if value is None or value != value:
             continue
-        if isinstance(value, str) or value not in known:
+        if not isinstance(value, int | float | np.number) or value not in known:
             raise InvalidCall(f'columns["{name}"][{row}]: expected 1, 0, -1 or nothing, got {shown(value)}')
-        codes[row] = known[cast(int, value)]
+        codes[row] = known[int(value)]
     return codes

@@ -223,7 +223,7 @@ def _outcome(score: Score, marked: Marks, labelled: Labelled, signature: Mapping
     single = marked.predicted.shape[1] == 1
     statistics = score.statistics(marked)
     if single:
-        statistics = np.concatenate([statistics, marked.referred, marked.predicted], axis=1)
+        statistics = np.concatenate([statistics, marked.referred], axis=1)
     return Outcome(
         values=values,
         signature=signature,
@@ -237,7 +237,9 @@ def _outcome(score: Score, marked: Marks, labelled: Labelled, signature: Mapping
 
 
 def _support(sums: Floats) -> dict[str, int]:
-    return {"n_support": int(sums[0, -2]), "n_predicted": int(sums[0, -1])}
+    # The denominator of F1 is the number of predictions and of references that have the label.
+    _, either, support = sums[0].tolist()
+    return {"n_support": int(support), "n_predicted": int(either - support)}
 
 
 def _number_of_labels(score: Score, sums: Floats) -> dict[str, int]:

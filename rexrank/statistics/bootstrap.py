@@ -6,9 +6,12 @@ there are; the interval holds the middle of the resampled scores.
 
 Draws come from NumPy's PCG64 in one stream, and each resample is summed for itself,
 so a result depends on the seed alone and not on how much memory is used at once.
+Columns of whole numbers, whose sums are exact in any order, are summed by one
+product of matrices for all of them; scores of many labels would take seconds else.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,11 @@ Flags = NDArray[np.bool_]
 
 # Draws held at once: 8 bytes each for the positions and 8 for the values drawn.
 _CHUNK_DRAWS = 1 << 20
+# Draws whose tallies are kept for the next score, 2 bytes each.
+_KEPT_DRAWS = 1 << 24
+# From here on tallies cost less than drawing each column, even where they are not kept.
+_MANY_COLUMNS = 8
+_LARGEST_EXACT = 2.0**53
 
 
 class InvalidStatistics(RexrankError, ValueError):
@@ -103,19 +111,67 @@ def _mean(sums: Floats) -> Floats:
 
 
 def _resampled_sums(units: Floats, resamples: int, seed: int) -> Floats:
-    generator = np.random.default_rng(seed)
     count = len(units)
     # A column that never varies (the count of studies, mostly) has the same sum in every resample.
     sums = np.tile(units[0] * count, (resamples, 1))
     varying = np.flatnonzero((units != units[0]).any(axis=0))
-    columns = np.ascontiguousarray(units.T)
+    tallied, drawn_one_by_one = _split(units, varying, resamples)
+    if len(tallied):
+        columns = np.ascontiguousarray(units[:, tallied])
+        for rows, tallies in _tallies(count, resamples, seed):
+            sums[rows, tallied] = tallies.astype(np.float64) @ columns
+    if len(drawn_one_by_one):
+        separate = np.ascontiguousarray(units.T)
+        for rows, drawn in _draws(count, resamples, seed):
+            for index in drawn_one_by_one:
+                sums[rows, index] = separate[index][drawn].sum(axis=1)
+    return sums
+
+
+def _split(units: Floats, varying: NDArray[np.int64], resamples: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Columns to sum by tallies, as they are exact in any order, and the others."""
+    columns = units[:, varying]
+    whole = (columns == np.rint(columns)).all(axis=0) & (np.abs(columns).max(axis=0) * len(units) < _LARGEST_EXACT)
+    if resamples * len(units) > _KEPT_DRAWS and whole.sum() < _MANY_COLUMNS:
+        whole[:] = False
+    return varying[whole], varying[~whole]
+
+
+def _draws(count: int, resamples: int, seed: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Positions drawn, [resamples of a chunk, count], chunk by chunk."""
+    generator = np.random.default_rng(seed)
     rows = max(1, _CHUNK_DRAWS // count)
     for start in range(0, resamples, rows):
         stop = min(start + rows, resamples)
-        drawn = generator.integers(0, count, size=(stop - start, count))
-        for index in varying:
-            sums[start:stop, index] = columns[index][drawn].sum(axis=1)
-    return sums
+        yield slice(start, stop), generator.integers(0, count, size=(stop - start, count))
+
+
+def _tallies(count: int, resamples: int, seed: int) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """How often each position is drawn, [resamples of a chunk, count], chunk by chunk."""
+    if resamples * count > _KEPT_DRAWS:
+        for rows, drawn in _draws(count, resamples, seed):
+            yield rows, _tally(drawn)
+        return
+    kept = _kept_tallies(count, resamples, seed)
+    size = max(1, _CHUNK_DRAWS // count)
+    for start in range(0, resamples, size):
+        yield slice(start, start + size), kept[start : start + size]
+
+
+# Scores of one set mostly have the same studies, and their intervals then the same draws.
+@lru_cache(maxsize=2)
+def _kept_tallies(count: int, resamples: int, seed: int) -> NDArray[Any]:
+    kept = np.empty((resamples, count), dtype=np.min_scalar_type(count))
+    for rows, drawn in _draws(count, resamples, seed):
+        kept[rows] = _tally(drawn)
+    kept.flags.writeable = False
+    return kept
+
+
+def _tally(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    resamples, count = drawn.shape
+    shifted = drawn + np.arange(resamples)[:, None] * count
+    return np.bincount(shifted.ravel(), minlength=resamples * count).reshape(resamples, count)
 
 
 def _sums_of_groups(rows: Floats, defined: Flags, given: Sequence[Hashable]) -> Floats:
