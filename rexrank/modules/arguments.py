@@ -25,7 +25,7 @@ _RESULTS = {
     "signature": "one word a key that pins how the number came about, with blanks between them",
     "n_empty": "number of blank predictions",
     "n_truncated": "number of texts cut at a limit",
-    "n_undefined": "number of {item}s without a value for some key",
+    "n_undefined": "number of {item}s to which one of the keys at least gives no value",
 }
 
 

@@ -5,7 +5,7 @@ front of it, so that a module is no more than the name of a metric and words abo
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rexrank.errors import shown
@@ -179,26 +179,33 @@ class Checked(_Base):
             if name not in known:
                 raise InvalidCall(f"unknown option {shown(name)}; {self.metric} takes {', '.join(known)}")
         given = read_features(features, several=not isinstance(references[0], str))
-        wanted = self._chosen(keys, given)
+        wanted = self._chosen(keys, given, options)
         scores = compute(wanted, list(predictions), list(references), convention, features=given, **options)
         return result_of(list(scores.values()))
 
-    def _chosen(self, keys: Sequence[str] | str | None, given: Mapping[str, Any]) -> list[str]:
+    def computable(self, features: Iterable[str], options: Mapping[str, Any]) -> list[str]:
+        """The score keys that features and options, by name, are enough for."""
+        given = {name for name, value in options.items() if value is not None}
+        return [
+            score_key.key
+            for score_key in self.registered.keys
+            if set(score_key.needs) <= set(features) and set(score_key.requires) <= given
+        ]
+
+    def _chosen(
+        self, keys: Sequence[str] | str | None, features: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> list[str]:
         """The keys that were asked for, or all for which there is what they need."""
-        lacking = {
-            score_key.key: [name for name in score_key.needs if name not in given] for score_key in self.registered.keys
-        }
-        if keys is None:
-            chosen = [key for key, names in lacking.items() if not names] or list(lacking)[:1]
-        else:
-            chosen = check_names("keys", keys)
-        unknown = [key for key in chosen if key not in lacking]
+        possible = self.computable(features, options) or [self.keys[0]]
+        chosen = possible if keys is None else check_names("keys", keys)
+        needs = {score_key.key: score_key.needs for score_key in self.registered.keys}
+        unknown = [key for key in chosen if key not in needs]
         if unknown or not chosen:
             found = shown(unknown[0]) if unknown else "an empty list"
             raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {found}")
         for key in chosen:
-            if lacking[key]:
-                raise Unavailable(f"{key} cannot be computed from texts alone yet; give {wanted_form(lacking[key])}")
+            if lacking := [name for name in needs[key] if name not in features]:
+                raise Unavailable(f"{key} cannot be computed from texts alone yet; give {wanted_form(lacking)}")
         return chosen
 
     def _forget(self) -> None:

@@ -5,7 +5,7 @@ It opens with the first worked example of the module's tests.py.
 
 import json
 import runpy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 HEADERS = ["prediction", "reference"]
 MAX_REPORTS = 200
 _MANY_KEYS = 12
+_MARKED_OF_MANY = 5
+_LINE = 60
 
 
 def build(module: Path) -> "gradio.Interface":
@@ -55,9 +57,9 @@ def build(module: Path) -> "gradio.Interface":
             elem_id="reports",
         ),
         gr.Radio(list(CONVENTIONS), value=options.pop("convention", "published"), label="Convention"),
-        _choice_of_keys(metric, options.pop("keys", None), features),
+        _choice_of_keys(metric, options.pop("keys", None) or metric.computable(features, options)),
         gr.Textbox(
-            value=json.dumps(features, indent=1) if features else "",
+            value=_readable(features) if features else "",
             lines=6 if features else 1,
             max_lines=20,
             label="Features, as JSON",
@@ -66,10 +68,10 @@ def build(module: Path) -> "gradio.Interface":
             elem_id="features",
         ),
         gr.Textbox(
-            value=json.dumps(options) if options else "",
+            value=_readable(options) if options else "",
             max_lines=8,
             label="Options, as JSON",
-            info=", ".join(name for name in option_names(metric.registered) if name not in SETTINGS),
+            info=", ".join(name for name in option_names(metric.registered) if name not in (*SETTINGS, "features")),
             elem_id="options",
         ),
     ]
@@ -96,19 +98,29 @@ def launch(page: "gradio.Interface", **settings: Any) -> Any:
     return page.launch(**{"run_history": False, "show_error": False, "footer_links": ["api"], **settings})
 
 
-def _choice_of_keys(metric: Checked, chosen: Sequence[str] | None, features: Mapping[str, Any]) -> "gradio.Component":
-    """The scores to choose from; marked are those of the example, or all that it can have."""
+def _choice_of_keys(metric: Checked, chosen: Sequence[str]) -> "gradio.Component":
+    """The scores to choose from; of very many the first ones are marked."""
     import gradio as gr
 
     keys = list(metric.keys)
-    possible = [key.key for key in metric.registered.keys if all(name in features for name in key.needs)]
-    settings: dict[str, Any] = {
-        "choices": keys,
-        "value": list(chosen or possible),
-        "label": "Scores",
-        "elem_id": "keys",
-    }
-    return gr.CheckboxGroup(**settings) if len(keys) <= _MANY_KEYS else gr.Dropdown(multiselect=True, **settings)
+    settings: dict[str, Any] = {"choices": keys, "label": "Scores", "elem_id": "keys"}
+    if len(keys) <= _MANY_KEYS:
+        return gr.CheckboxGroup(value=list(chosen), **settings)
+    return gr.Dropdown(value=list(chosen)[:_MARKED_OF_MANY], multiselect=True, **settings)
+
+
+def _readable(value: Any, indent: str = "") -> str:
+    """JSON in which whatever is short stands in one line."""
+    line = json.dumps(value)
+    if len(line) <= _LINE or not isinstance(value, dict | list):
+        return line
+    inner = indent + "  "
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(name)}: {_readable(part, inner)}" for name, part in value.items()]
+    else:
+        parts = [_readable(part, inner) for part in value]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return "\n".join([first, ",\n".join(f"{inner}{part}" for part in parts), f"{indent}{last}"])
 
 
 def _scorer(module: type[Checked]) -> Callable[..., dict[str, Any]]:
