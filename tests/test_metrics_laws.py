@@ -4,7 +4,7 @@ A metric added to the registry is tested here at once; one that needs an encoder
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rexrank.metrics import InvalidCall, compute, metrics
 from rexrank.metrics.computation import KeyScores
-from rexrank.metrics.features import FEATURES, TextFeatures
+from rexrank.metrics.features import FEATURES, Features, TextFeatures
 from rexrank.metrics.pairs import canonical
 from rexrank.metrics.registry import ScoreKey
 from rexrank.reports.studies import is_blank
@@ -28,11 +28,14 @@ Column = list[float | None]
 
 # A few texts for a metric that starts a program; hypothesis for all others.
 SLOW = ("meteor",)
-REPORTS = [name for name, metric in metrics().items() if metric.task == "report" and name not in SLOW]
-LEXICAL = [name for name in ("bleu", "rouge", "cider") if name in REPORTS]
+FAST = [name for name in metrics() if name not in SLOW]
+LEXICAL = ("bleu", "rouge", "cider")
 # What makes a study's score independent of its neighbours, where it is not: CIDEr's document frequencies come from
 # the references of the call unless a table gives them.
 INDEPENDENT: dict[str, dict[str, Any]] = {"cider": {"df": {"n": 9, "df": {"heart": 2, "clear": 5, ".": 9}}}}
+
+# Values of the options that a key may require, by their names; of the texts, so that they move with the studies.
+REQUIRED: dict[str, Callable[[Sequence[str], Sequence[Sequence[str]]], Any]] = {}
 
 # They also give CIDEr the contrast without which it has no value for anybody, identical texts included.
 NEIGHBOURS: Studies = [
@@ -62,7 +65,7 @@ _words = "heart Heart clear . new worsened edema FINDINGS: 2.5 größe легк�
 texts = st.lists(st.sampled_from(_words.split(" ")), max_size=12).map(" ".join) | st.text(max_size=30)
 some_studies = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=2)), min_size=1, max_size=4)
 
-per_metric = pytest.mark.parametrize("name", REPORTS)
+per_metric = pytest.mark.parametrize("name", FAST)
 per_convention = pytest.mark.parametrize("convention", CONVENTIONS)
 
 
@@ -78,9 +81,24 @@ def score(name: str, studies: Studies, convention: Convention = "corrected", **o
 
 
 def _score(name: str, studies: Studies, convention: Convention, **options: Any) -> dict[str, KeyScores]:
+    return _with_features(name, studies, convention, features_of(name, studies), **options)
+
+
+def features_of(name: str, studies: Studies) -> dict[str, Features]:
+    return feature_makers.features_of(needs(name), [study[0] for study in studies], [study[1] for study in studies])
+
+
+def _with_features(
+    name: str, studies: Studies, convention: Convention, features: dict[str, Features], **options: Any
+) -> dict[str, KeyScores]:
     predictions, references = [study[0] for study in studies], [study[1] for study in studies]
-    features = feature_makers.features_of(needs(name), predictions, references)
+    required = {option: REQUIRED[option](predictions, references) for option in requires(name)}
+    options = {**required, **options}
     return compute(list(keys_of(name)), predictions, references, convention, features=features, **options)
+
+
+def requires(name: str) -> list[str]:
+    return list(dict.fromkeys(option for key in keys_of(name).values() for option in key.requires))
 
 
 def needs(name: str) -> list[str]:
@@ -208,6 +226,10 @@ def test_every_feature_can_be_invented() -> None:
         assert (name in feature_makers.PAIR_MAKERS) == (FEATURES[name].of == "pair")
 
 
+def test_every_option_that_a_key_requires_is_given() -> None:
+    assert set(REQUIRED) == {option for name in metrics() for option in requires(name)}
+
+
 @per_metric
 @settings(deadline=None, max_examples=40)
 @given(text=texts.filter(lambda text: not is_blank(text)), other=texts)
@@ -272,20 +294,19 @@ def test_strange_texts(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "feature"),
-    [(name, feature) for name in REPORTS for feature in needs(name) if "None" in FEATURES[feature].description],
+    [(name, feature) for name in FAST for feature in needs(name) if "None" in FEATURES[feature].description],
 )
 @per_convention
 def test_a_feature_that_failed_costs_its_study_alone(name: str, feature: str, convention: Convention) -> None:
     studies: Studies = [(REPORT, [OTHER]), *NEIGHBOURS]
-    predictions, references = [study[0] for study in studies], [study[1] for study in studies]
-    features = feature_makers.features_of(needs(name), predictions, references)
-    whole = compute(list(keys_of(name)), predictions, references, convention, features=features)
+    features = features_of(name, studies)
+    whole = _with_features(name, studies, convention, features)
     given_feature = features[feature]
     if isinstance(given_feature, TextFeatures):
         features[feature] = TextFeatures([None, *given_feature.predictions[1:]], given_feature.references)
     else:
         features[feature] = [None, *given_feature[1:]]
-    lacking = compute(list(keys_of(name)), predictions, references, convention, features=features)
+    lacking = _with_features(name, studies, convention, features)
     for key, scores in lacking.items():
         if feature in keys_of(name)[key].needs:
             assert 0 in scores.reasons, key
