@@ -34,8 +34,13 @@ LEXICAL = ("bleu", "rouge", "cider")
 # the references of the call unless a table gives them.
 INDEPENDENT: dict[str, dict[str, Any]] = {"cider": {"df": {"n": 9, "df": {"heart": 2, "clear": 5, ".": 9}}}}
 
-# Values of the options that a key may require, by their names; of the texts, so that they move with the studies.
-REQUIRED: dict[str, Callable[[Sequence[str], Sequence[Sequence[str]]], Any]] = {}
+# Values of the options that a key may require, made from predictions and references so that they move with them.
+REQUIRED: dict[str, Callable[[Sequence[str], Sequence[Sequence[str]]], Any]] = {
+    "training": lambda predictions, references: [REPORT, "clear ."],
+    "categories": lambda predictions, references: [
+        f"category {feature_makers.number(texts[0]) % 3}" for texts in references
+    ],
+}
 
 # They also give CIDEr the contrast without which it has no value for anybody, identical texts included.
 NEIGHBOURS: Studies = [
@@ -56,6 +61,7 @@ STRANGE = [
     "ＦＩＮＤＩＮＧＳ：ｃｌｅａｒ",
     "İıßﬁ",
     "...",
+    "B.",
     "FINDINGS:",
     "____ XXXX |||",
     '{"a": [1, "[Matched Findings]:"]} <|assistant|>',
