@@ -31,7 +31,9 @@ def test_table_for_people(files: tuple[str, str]) -> None:
     done = rexrank_command("score", files[0], "--references", files[1])
     assert done.returncode == 0
     assert "bleu2 ↑" in done.stdout
-    assert f"green is not computed by rexrank {rexrank.__version__}" in done.stdout
+    assert (
+        f"  green: needs the judge GREEN-radllama2-7b, which rexrank {rexrank.__version__} does not run" in done.stdout
+    )
     assert "bleu2|conv:published|tok:rexrank|prep:findings-ref|v:" in done.stdout
     assert SECRET not in done.stdout + done.stderr
 
@@ -88,7 +90,26 @@ def test_wrong_usage(files: tuple[str, str], words: list[str]) -> None:
 def test_nothing_computed(files: tuple[str, str]) -> None:
     done = rexrank_command("score", files[0], "--references", files[1], "--metrics", "green")
     assert done.returncode == 3
-    assert "green is not computed" in done.stdout
+    assert "green: needs the judge" in done.stdout
+
+
+def test_keys_that_lack_the_same_thing_share_a_line(files: tuple[str, str]) -> None:
+    done = rexrank_command("score", files[0], "--references", files[1], "--metrics", "sembscore,f1chexbert,rouge1")
+    absent = [line for line in done.stdout.splitlines() if "needs CheXbert" in line]
+    assert len(absent) == 1
+    assert absent[0].startswith("  sembscore, f1chexbert_… (")
+
+
+def test_an_option_reaches_the_metrics_that_have_it(files: tuple[str, str]) -> None:
+    words = ("score", files[0], "--references", files[1], "--metrics", "bleu2,rouge1")
+    done = rexrank_command(*words, "--option", "stemmer=false", "--option", "on_empty_prediction=undefined")
+    assert done.returncode == 0
+    assert "rouge1|conv:published|tok:alnum|stem:none" in done.stdout
+    assert done.stdout.count("empty_prediction:undefined") == 2
+    for wrong, said in (("stemmer=maybe", "stemmer: expected True or False"), ("stemer=true", "unknown option")):
+        refused = rexrank_command(*words, "--option", wrong)
+        assert said in refused.stdout + refused.stderr
+    assert rexrank_command(*words, "--option", "stemmer").returncode == 2
 
 
 def test_a_folder_that_cannot_be_written_costs_no_scores(files: tuple[str, str]) -> None:

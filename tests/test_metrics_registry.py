@@ -97,17 +97,19 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 def test_scoring_imports_no_original() -> None:
     code = (
-        "import sys; from rexrank.metrics import compute, score_keys;"
-        "compute(score_keys(), ['Mild edema.'], ['Edema.']);"
+        "import sys; from rexrank.metrics import compute, metric_of, score_keys, why_unavailable;"
+        "keys = [k for k in score_keys() if metric_of(k).name != 'meteor' and not why_unavailable(k)];"
+        "compute(keys, ['Mild edema.'], ['Edema.']);"
         "print([name for name in ('torch', 'nltk', 'rouge_score', 'pycocoevalcap', 'scipy') if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_timing_compares_equal_numbers() -> None:
     root = Path(__file__).resolve().parents[1]
-    command = [sys.executable, "-m", "bench.metrics", "--pairs", "30", "--words", "25", "--seed", "3"]
-    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=120)
+    command = [sys.executable, "-m", "bench.metrics", "--pairs", "60"]
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=250)
     assert run.returncode == 0, run.stderr
     assert run.stdout.count("x ") >= 5

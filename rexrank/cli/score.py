@@ -23,6 +23,7 @@ Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
@@ -142,7 +143,20 @@ def table(card: "ScoreCard") -> str:
 
 
 def _reasons(card: "ScoreCard") -> list[str]:
-    return [f"  {why if why.startswith(key) else f'{key}: {why}'}" for key, why in card.unavailable.items()]
+    """What is absent and why; keys that lack the same thing share a line."""
+    grouped: dict[str, list[str]] = {}
+    for key, why in card.unavailable.items():
+        grouped.setdefault(why.removeprefix(f"{key} "), []).append(key)
+    return [f"  {listed(keys)}: {why}" for why, keys in grouped.items()]
+
+
+def listed(keys: Sequence[str]) -> str:
+    """Keys in one line, those of a family by their common beginning and number."""
+    families: dict[str, list[str]] = {}
+    for key in keys:
+        families.setdefault(key.partition("_")[0], []).append(key)
+    names = (found[0] if len(found) == 1 else f"{family}_… ({len(found)})" for family, found in families.items())
+    return ", ".join(names)
 
 
 def _score_lines(card: "ScoreCard") -> list[str]:

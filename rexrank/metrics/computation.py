@@ -132,10 +132,15 @@ def _refuse_unavailable(
         given = [name for name, value in options.items() if value is not None]
         lacks_options = not set(score_keys()[key].requires) <= set(given)
         if lacks_options or any(name not in features for name in score_keys()[key].needs):
-            raise Unavailable(str(why_unavailable(key, given)))
+            raise Unavailable(f"{why_unavailable(key, given)}{_or_features(key, features)}")
     for metric in by_metric.values():
         if metric.missing and (reason := metric.missing()):
             raise Unavailable(reason)
+
+
+def _or_features(key: str, given: Mapping[str, Features]) -> str:
+    absent = [name for name in score_keys()[key].needs if name not in given]
+    return f"; give features={{…}} with {', '.join(absent)}" if absent else ""
 
 
 def _visible(texts: tuple[str, ...]) -> list[int]:

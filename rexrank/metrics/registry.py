@@ -220,7 +220,7 @@ def why_unavailable(key: str, options: Collection[str] = ()) -> str | None:
     needs = score_keys()[key].needs
     if needs:
         makers = dict.fromkeys(FEATURES[name].made_by for name in needs)
-        return f"{key} needs {' and '.join(makers)}, which rexrank {__version__} does not run; give features instead"
+        return f"{key} needs {' and '.join(makers)}, which rexrank {__version__} does not run"
     for option in metric.options:
         if option.name in score_keys()[key].requires and option.name not in options:
             return f"{key} needs the option {option.name} ({option.values})"
