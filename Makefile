@@ -41,6 +41,6 @@ $(VENV)/.installed-run: $(BIN)/python $(PINS)
 
 $(VENV)/.installed-dev: $(BIN)/python $(PINS)
 	@echo "Installing rexrank with its test tools into $(VENV) (a few minutes, once) …"
-	@$(INSTALL) --editable '.[metrics,backend,space,dev]'
+	@$(INSTALL) --editable '.[metrics,meteor,backend,space,dev]'
 	@$(INSTALL) --no-deps torchxrayvision
 	@touch $@ $(VENV)/.installed-run

@@ -78,9 +78,21 @@ def program() -> Program[Statistics]:
         command=(*machine, "-jar", str(folder / _JAR), "-", "-", "-stdio", "-l", "en", "-norm"),
         folder=folder,
         greeting=_line("ready", ["ready"]),
-        read=_read,
+        read=read_answer,
         advice=f"see whether `{java} -version` works and 2 GB of memory are free",
     )
+
+
+def read_answer(answer: str) -> Statistics:
+    """Read the program's answer about a study.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    row = np.array([float(number) for number in answer.split()])
+    if row.shape != (COLUMNS,) or not np.isfinite(row).all() or (row < 0).any():
+        raise ValueError("not the statistics of a study")
+    return row
 
 
 def statistics(
@@ -107,35 +119,33 @@ def statistics(
     lines = [_line(prediction, texts) for prediction, texts in zip(predictions, references, strict=True)]
     # The longest first, so that no copy is left alone with them at the end.
     distinct = sorted(dict.fromkeys(lines), key=len, reverse=True)
-    found = dict(zip(distinct, (workers or _shared()).ask(distinct, _copies(distinct)), strict=True))
+    found = dict(zip(distinct, (workers or shared_workers()).ask(distinct, _copies(distinct)), strict=True))
     unknown = np.full(COLUMNS, np.nan)
     rows = [unknown if (row := found[line]) is None else row for line in lines]
     return np.array(rows, dtype=np.float64).reshape(-1, COLUMNS)
+
+
+_running: dict[Program[Statistics], Workers[Statistics]] = {}
+
+
+def shared_workers() -> Workers[Statistics]:
+    """The programs that all calls of this process share.
+
+    Raises:
+        ProgramFailed: `missing` says why there are none.
+    """
+    here = program()
+    return _running.setdefault(here, Workers(here, MOST_COPIES))
 
 
 def _line(prediction: str, references: Sequence[str]) -> str:
     return " ||| ".join(["SCORE", *(_UNSENDABLE.sub(" ", text) for text in (*references, prediction))])
 
 
-def _read(answer: str) -> Statistics:
-    row = np.array([float(number) for number in answer.split()])
-    if row.shape != (COLUMNS,) or not np.isfinite(row).all() or (row < 0).any():
-        raise ValueError("not the statistics of a study")
-    return row
-
-
 def _copies(lines: Sequence[str]) -> int:
     """How many copies of the program pay for their start."""
     seconds = sum(_SECONDS_PER_STUDY + _SECONDS_PER_SQUARED_CHARACTER * len(line) ** 2 for line in lines)
     return min(MOST_COPIES, math.ceil(seconds / _SECONDS_WORTH_A_START))
-
-
-_running: dict[Program[Statistics], Workers[Statistics]] = {}
-
-
-def _shared() -> Workers[Statistics]:
-    here = program()
-    return _running.setdefault(here, Workers(here, MOST_COPIES))
 
 
 def _folder() -> Path | None:

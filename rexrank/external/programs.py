@@ -210,7 +210,7 @@ class Workers(Generic[Answer]):
             return []
         batch = _Batch(self, lines)
         try:
-            batch.copies = self._take(max(1, min(copies, len(lines), self._most)))
+            self._take(max(1, min(copies, len(lines), self._most)), batch.copies)
             batch.run()
         finally:
             self._give_back(batch.copies)
@@ -221,13 +221,15 @@ class Workers(Generic[Answer]):
         with self._changed:
             return sorted(copy.process.pid for copy in self._all)
 
-    def start(self) -> _Copy:
-        """Start a copy, which need not be ready yet.
+    def one_more(self) -> _Copy:
+        """An idle copy, or a new one, which need not be ready yet.
 
         Raises:
             ProgramFailed: The system cannot start it.
         """
         with self._changed:
+            if self._idle:
+                return self._idle.pop(0)
             if self._closed:
                 raise ProgramFailed(f"{self.program.name} is not started any more: this process is ending")
             try:
@@ -263,19 +265,19 @@ class Workers(Generic[Answer]):
         self._all, self._idle = set(), []
         self._changed = threading.Condition()
 
-    def _take(self, wanted: int) -> list[_Copy]:
+    def _take(self, wanted: int, taken: list[_Copy]) -> None:
+        """Lend up to so many copies, at least one; an exception leaves in the list what was lent by then."""
         end = time.monotonic() + self.limits.turn
         with self._changed:
             while True:
-                taken, self._idle = self._idle[:wanted], self._idle[wanted:]
                 try:
-                    while len(taken) < wanted and len(self._all) < self._most:
-                        taken.append(self.start())
+                    while len(taken) < wanted and (self._idle or len(self._all) < self._most):
+                        taken.append(self.one_more())
                 except ProgramFailed:
                     if not taken:
                         raise
                 if taken:
-                    return taken
+                    return
                 if not self._changed.wait(max(0.0, end - time.monotonic())) and time.monotonic() >= end:
                     raise ProgramFailed(
                         f"{self.program.name} was in use by other threads for {self.limits.turn:g} s; try again later"
@@ -365,13 +367,13 @@ class _Batch(Generic[Answer]):
         for pipe in (copy.input, copy.output):
             if pipe in self._selector.get_map():
                 self._selector.unregister(pipe)
-        self.copies.remove(copy)
         self._workers.discard(copy)
+        self.copies.remove(copy)
         self._count_loss(copy, late)
         for idle in [other for other in self.copies if not other.owes]:
             self._attend(idle)
         if self._queue:
-            self.copies.append(self._workers.start())
+            self.copies.append(self._workers.one_more())
             self._enlist(self.copies[-1])
 
     def _count_loss(self, copy: _Copy, late: bool) -> None:

@@ -40,6 +40,7 @@ from rexrank.terms import Convention
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
 _MATCHER_WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 _CHUNKS = 20
+_OF_REFERENCE = (1, 3)
 
 
 def _compute(
@@ -54,7 +55,11 @@ def _compute(
     statistics[_whole(statistics), _CHUNKS] = 0
     mean = _outcome(statistics)
     corpus = replace(
-        mean, signature={**mean.signature, "agg": "corpus"}, statistics=statistics, formula=_FORMULAS[convention]
+        mean,
+        signature={**mean.signature, "agg": "corpus"},
+        statistics=statistics,
+        silent=_of_silence(statistics),
+        formula=_FORMULAS[convention],
     )
     is_corpus = {"meteor": convention == "published", "meteor_corpus": True, "meteor_mean": False}
     return {key: corpus if is_corpus[key] else mean for key in keys}
@@ -96,6 +101,13 @@ def score(statistics: Floats) -> Floats:
         fragments = statistics[:, _CHUNKS] / ((statistics[:, _CHUNKS + 1] + statistics[:, _CHUNKS + 2]) / 2)
         scores = mean * (1 - _GAMMA * fragments**_BETA)
     return np.where(np.isnan(statistics).any(axis=1), np.nan, np.where(np.isnan(scores), 0, np.maximum(scores, 0)))
+
+
+def _of_silence(statistics: Floats) -> Floats:
+    """The statistics of studies whose prediction is blank: only their references are left."""
+    silent = np.zeros_like(statistics)
+    silent[:, _OF_REFERENCE] = statistics[:, _OF_REFERENCE]
+    return silent
 
 
 def _corrected(sums: Floats) -> Floats:
@@ -146,7 +158,7 @@ METRIC = Metric(
     source="Denkowski and Lavie, WMT 2014; github.com/salaniz/pycocoevalcap",
     english_only=True,
     missing=program.missing,
-    examples=(Example("No\u00a0effusion.", "No effusion."),),
+    examples=(Example("No effusion.", ""), Example("Cafe\u0301", "Caf\u00e9")),
     faults=(
         "pycocoevalcap sends line breaks as they are, so one in a report shifts every later score or waits for ever.",
         "pycocoevalcap keeps its lock where an exception strikes, and then hangs at exit.",
