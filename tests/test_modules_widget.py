@@ -1,5 +1,7 @@
 """A module's page, started as its Space starts it, in a real browser."""
 
+import json
+import re
 import shutil
 import socket
 import subprocess
@@ -12,8 +14,10 @@ import pytest
 from module_processes import FOLDERS, LIGHT, ROOT, environment, run
 from waiting import free_port, until
 
+from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.registry import metrics
 from rexrank.modules.arguments import features_of
+from rexrank.modules.widget import TAKE_A_PATH, settings_of
 
 pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
 pytest.importorskip("gradio", reason="the extra 'space' is not installed")
@@ -134,3 +138,11 @@ def test_every_page_opens_with_an_example_that_it_can_score(tmp_path: Path) -> N
             assert value == (expected if isinstance(expected, str) else pytest.approx(expected, abs=1e-6)), name
         assert ("Features, as JSON" in page["fields"]) == bool(features_of(metrics()[name]))
     assert pages["bleu"]["fields"] == ["Reports, one a row", "Convention", "Scores", "Options, as JSON"]
+
+
+def test_no_visitor_names_a_file_of_the_machine() -> None:
+    options = [option for metric in metrics().values() for option in metric.options]
+    assert {option.name for option in options if re.search(r"\b(path|file)\b", option.values)} == set(TAKE_A_PATH)
+    for name in TAKE_A_PATH:
+        with pytest.raises(InvalidCall, match=f"options: {name} cannot be a file here; give its content"):
+            settings_of("", json.dumps({name: "/etc/passwd"}))

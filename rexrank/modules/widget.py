@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HEADERS = ["prediction", "reference"]
 MAX_REPORTS = 200
+# Options that also take the path of a file, which nobody may choose on another's machine.
+TAKE_A_PATH = ("df", "training")
 _MANY_KEYS = 12
 _MARKED_OF_MANY = 5
 _LINE = 60
@@ -140,7 +142,7 @@ def _scorer(module: type[Checked]) -> Callable[..., dict[str, Any]]:
             return metric.compute(
                 predictions=[row[0] for row in rows],
                 references=[row[1] for row in rows],
-                **{"convention": convention, "keys": list(keys), **_settings(features, options)},
+                **{"convention": convention, "keys": list(keys), **settings_of(features, options)},
             )
         except RexrankError as refused:
             raise gr.Error(str(refused), print_exception=False) from None
@@ -148,11 +150,17 @@ def _scorer(module: type[Checked]) -> Callable[..., dict[str, Any]]:
     return score
 
 
-def _settings(features: str, options: str) -> dict[str, Any]:
-    """Keyword arguments from what stands in the two fields for JSON."""
+def settings_of(features: str, options: str) -> dict[str, Any]:
+    """Keyword arguments of a module's ``compute`` from what stands in the two fields for JSON.
+
+    Raises:
+        InvalidCall: No JSON object, an argument that has a field of its own, or the path of a file; quotes nothing.
+    """
     found = _object("options", options)
     if taken := [name for name in ("features", *SETTINGS) if name in found]:
         raise InvalidCall(f"options: {taken[0]} is not set here")
+    if paths := [name for name in TAKE_A_PATH if isinstance(found.get(name), str)]:
+        raise InvalidCall(f"options: {paths[0]} cannot be a file here; give its content")
     given = _object("features", features)
     return {**found, "features": given} if given else found
 
