@@ -1,5 +1,6 @@
 """Every command and every piece of Python in README and docs/ runs as it stands there."""
 
+import fnmatch
 import json
 import os
 import re
@@ -147,15 +148,31 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def test_the_table_of_metrics_is_that_of_the_registry() -> None:
-    from rexrank.metrics import score_keys
+    from rexrank.metrics import metric_of, score_keys
+    from rexrank.metrics.documentation import BETTER, shown_range
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
-    listed = {key: row for row in rows for key in re.findall(r"`(\w+)`", row[1])}
-    for order in (2, 3):
-        listed[f"coco_bleu{order}"] = listed["coco_bleu1"]
-    assert set(listed) == set(score_keys())
-    for key, row in listed.items():
-        assert row[3].strip() == score_keys()[key].direction
-        low, high = score_keys()[key].range("published")
-        assert row[4].strip() == f"{low:g} to {high:g}"
+    listed = [
+        (key, row)
+        for row in rows
+        for name in re.findall(r"`([\w*]+)`", row[1])
+        for key in fnmatch.filter(score_keys(), name)
+    ]
+    assert sorted(key for key, _ in listed) == sorted(score_keys())
+    for key, row in listed:
+        found = score_keys()[key]
+        assert row[4].strip() == BETTER[found.direction], key
+        assert row[5].strip() == shown_range(found, "published"), key
+        assert ("texts" in row[3]) == (not found.needs and metric_of(key).task == "report"), key
+
+
+def test_the_page_of_metrics_is_what_the_registry_says() -> None:
+    from rexrank.metrics import metrics
+    from rexrank.metrics.documentation import markdown
+
+    if reasons := [reason for found in metrics().values() if found.missing and (reason := found.missing())]:
+        pytest.skip(reasons[0])
+    assert (ROOT / "docs/metrics.md").read_text(encoding="utf-8") == markdown(), (
+        "docs/metrics.md is not current; run `rexrank metrics --markdown > docs/metrics.md`"
+    )

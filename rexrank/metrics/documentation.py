@@ -41,7 +41,7 @@ def scores_table(metric: Metric) -> str:
             f"`{key.key}`",
             key.description,
             BETTER[key.direction],
-            *(_range(key, convention) for convention in CONVENTIONS),
+            *(shown_range(key, convention) for convention in CONVENTIONS),
             _blank(key),
         )
         for key in metric.keys
@@ -109,7 +109,8 @@ def _said(options: Mapping[str, Any]) -> str:
     return "".join(f", {name}={value!r}" for name, value in options.items())
 
 
-def _range(key: ScoreKey, convention: Convention) -> str:
+def shown_range(key: ScoreKey, convention: Convention) -> str:
+    """The range of a score in words."""
     low, high = (None if end is None else f"{end:g}" for end in key.range(convention))
     if low is not None and high is not None:
         return f"{low} to {high}"
