@@ -28,7 +28,7 @@ _EXAMPLE = """\
 
 _CITATION = """\
 @article{baharoon2026crimson,
-  title = {{CRIMSON}},
+  title = {{CRIMSON}: A Clinically-Grounded {LLM}-Based Metric for Generative Radiology Report Evaluation},
   author = {Baharoon, Mohammed and others},
   journal = {arXiv:2603.06183}, year = {2026}
 }

@@ -80,7 +80,7 @@ def inputs_description(metric: Metric, example: str) -> str:
 
 
 def _of_items(metric: Metric, words: Mapping[str, str]) -> dict[str, str]:
-    item = "report" if metric.task == "report" else "answer"
+    item = "report" if metric.task == "report" else "question"
     return {name: said.replace("{item}", item) for name, said in words.items()}
 
 
