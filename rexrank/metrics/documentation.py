@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from rexrank.metrics.computation import KeyScores, compute
-from rexrank.metrics.features import FEATURES
+from rexrank.metrics.features import FEATURES, TextFeatures
 from rexrank.metrics.policy import OPTIONS as POLICY_OPTIONS
 from rexrank.metrics.registry import Example, Metric, Option, ScoreKey, metrics
 from rexrank.terms import CONVENTIONS, Convention
@@ -16,6 +16,7 @@ BETTER = {"higher": "higher", "lower": "lower", "none": "–"}
 _OPTION_HEADS = ("option", "takes", "default", "what")
 _LANGUAGE = "on_unsupported_language"
 _DIGITS = 6
+_KEYS_IN_A_ROW = 3
 
 
 def markdown() -> str:
@@ -83,15 +84,22 @@ def _definition(metric: Metric) -> str:
 
 
 def _example_rows(metric: Metric, example: Example) -> list[tuple[str, ...]]:
-    """One row a score on whose value the conventions differ."""
+    """One row for each pair of values that some scores have, where the conventions differ."""
     scores = {convention: _values(metric, example, convention) for convention in CONVENTIONS}
-    texts = f"{_code(example.prediction)} → {_code(example.reference)}{_said(example.options)}"
-    rows: list[tuple[str, ...]] = []
+    differing: dict[tuple[str, ...], list[str]] = {}
     for key in scores["published"]:
-        shown = [_shown(scores[convention][key]) for convention in CONVENTIONS]
-        if shown[0] != shown[1]:
-            rows.append((texts if not rows else "", f"`{key}`", *shown))
-    return rows
+        shown = tuple(_shown(scores[convention][key]) for convention in CONVENTIONS)
+        if len(set(shown)) > 1:
+            differing.setdefault(shown, []).append(key)
+    texts = f"{_code(example.prediction)} → {_code(example.reference)}{_said(example)}"
+    heads = [texts, *([""] * len(differing))]
+    return [(head, _keys(keys), *shown) for head, (shown, keys) in zip(heads, differing.items(), strict=False)]
+
+
+def _keys(keys: Sequence[str]) -> str:
+    listed = [f"`{key}`" for key in keys[:_KEYS_IN_A_ROW]]
+    more = len(keys) - len(listed)
+    return ", ".join(listed) + (f" and {more} more" if more else "")
 
 
 def _values(metric: Metric, example: Example, convention: Convention) -> Mapping[str, KeyScores]:
@@ -101,12 +109,24 @@ def _values(metric: Metric, example: Example, convention: Convention) -> Mapping
 
 
 def _shown(scores: KeyScores) -> str:
-    value = scores.aggregate if scores.values[0] != scores.values[0] else float(scores.values[0])
-    return f"null ({scores.reasons[0]})" if value is None else f"{value:.{_DIGITS}g}"
+    """The value of a set that holds this study alone."""
+    if scores.aggregate is not None:
+        return f"{scores.aggregate:.{_DIGITS}g}"
+    return f"null ({scores.reasons[0]})" if scores.reasons else "null"
 
 
-def _said(options: Mapping[str, Any]) -> str:
-    return "".join(f", {name}={value!r}" for name, value in options.items())
+def _said(example: Example) -> str:
+    """What is given beside the texts: options, numbers and answers as they are, features of texts by name."""
+    options = [f"{name}={value!r}" for name, value in example.options.items()]
+    features = [_given(name, one) for name, one in example.features.items()]
+    return "".join(f", {part}" for part in (*options, *features))
+
+
+def _given(name: str, feature: Any) -> str:
+    if isinstance(feature, TextFeatures):
+        return f"given {name}"
+    value = feature[0]
+    return f"{name} {value:g}" if isinstance(value, int | float) else f"{name} {_code(str(value))}"
 
 
 def shown_range(key: ScoreKey, convention: Convention) -> str:
