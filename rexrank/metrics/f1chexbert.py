@@ -22,6 +22,7 @@ github.com/cuhksz-nlp/R2Gen (compute_ce.py); arXiv 2410.00379 (CXPMRG).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ METRIC = Metric(
     keys=(*keys_of("f1chexbert", "F1-CheXbert", (_FEATURE,)), *efficacy_keys((_FEATURE,))),
     compute=_compute,
     source="Smit et al., EMNLP 2020; github.com/Stanford-AIMI/f1chexbert; Chen et al., EMNLP 2020 (R2Gen)",
-    options=OPTIONS,
+    options=(replace(OPTIONS[0], default="positive; for `ce_*`: negative"), *OPTIONS[1:]),
     english_only=True,
     examples=(
         Example(

@@ -44,7 +44,7 @@ OPTIONS = (
     Option(
         "uncertain",
         "positive, negative or ignore",
-        "positive; for `ce_*`: negative",
+        "positive",
         "What an uncertain label counts as; `ignore` leaves it out for that study.",
     ),
     Option(
