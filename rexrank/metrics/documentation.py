@@ -17,6 +17,7 @@ _OPTION_HEADS = ("option", "takes", "default", "what")
 _LANGUAGE = "on_unsupported_language"
 _DIGITS = 6
 _KEYS_IN_A_ROW = 3
+_CHARACTERS = 200
 
 
 def markdown() -> str:
@@ -126,7 +127,10 @@ def _given(name: str, feature: Any) -> str:
     if isinstance(feature, TextFeatures):
         return f"given {name}"
     value = feature[0]
-    return f"{name} {value:g}" if isinstance(value, int | float) else f"{name} {_code(str(value))}"
+    if isinstance(value, int | float):
+        return f"{name} {value:g}"
+    text = str(value)
+    return f"{name} {_code(text if len(text) <= _CHARACTERS else f'{text[:_CHARACTERS]} …')}"
 
 
 def shown_range(key: ScoreKey, convention: Convention) -> str:
