@@ -70,7 +70,7 @@ class TimeLimits:
     """
 
     start: float = 180.0
-    answer: float = 120.0
+    answer: float = 300.0
     turn: float = 3600.0
 
 

@@ -21,7 +21,8 @@ Of several references the best one counts.
 `corrected` takes texts in NFC with single spaces; `published` takes them as they are, and an
 empty text scores 0. In both, control characters and the separator ``|||`` count as a space. A
 study on which the program twice ends or works for too long has no value, with the reason
-`failed`. What HF `evaluate` calls METEOR is another metric (NLTK's) and not comparable.
+`failed`. Study scores can differ from the program's in the last digit, as its power function
+does; sums are exact. What HF `evaluate` calls METEOR is another metric (NLTK's) and not comparable.
 METEOR: Denkowski and Lavie, WMT 2014; github.com/salaniz/pycocoevalcap.
 """
 
