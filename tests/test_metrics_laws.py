@@ -76,7 +76,7 @@ per_convention = pytest.mark.parametrize("convention", CONVENTIONS)
 
 
 def keys_of(name: str) -> dict[str, ScoreKey]:
-    return {key.key: key for key in metrics()[name].keys if not key.requires}
+    return {key.key: key for key in metrics()[name].keys}
 
 
 def score(name: str, studies: Studies, convention: Convention = "corrected", **options: Any) -> dict[str, KeyScores]:
