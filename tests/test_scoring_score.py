@@ -151,7 +151,9 @@ def test_undefined_values_are_null_and_counted(monkeypatch: pytest.MonkeyPatch, 
     assert card.per_study["rouge_l"].to_pylist() == [None, 0.25 if defined else None]
     assert card.counts["rouge_l"]["n_undefined"] == 2 - len(defined)
     assert card.summary == ({"rouge_l": 0.25} if defined else {})
-    assert card.unavailable == ({} if defined else {"rouge_l": "rouge_l is undefined for all 2 studies"})
+    assert card.unavailable == (
+        {} if defined else {"rouge_l": "rouge_l is undefined for all 2 studies (original_fails)"}
+    )
     json.dumps(card.to_json(), allow_nan=False)
 
 

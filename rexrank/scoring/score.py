@@ -4,6 +4,7 @@ import logging
 import platform
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -140,7 +141,9 @@ class _Results:
 
     def _keep(self, key: str, scores: KeyScores, ends: tuple[float, float] | None) -> None:
         if finite(scores.aggregate) is None:
-            self.unavailable[key] = f"{key} is undefined for all {len(scores.values):,} studies"
+            reasons = Counter(scores.reasons.values())
+            why = f" ({', '.join(reason for reason, _ in reasons.most_common())})" if reasons else ""
+            self.unavailable[key] = f"{key} is undefined for all {len(scores.values):,} studies{why}"
         self.scores[key] = scores
         if ends is not None:
             self.intervals[key] = ends
