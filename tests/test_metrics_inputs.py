@@ -40,7 +40,7 @@ def test_bad_texts_are_refused_in_one_sentence(predictions: Any, references: Any
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"keys": ["bleu2", "bleu9"]}, 'unknown score key "bleu9"; known are '),
+        ({"keys": ["bleu2", "bleu9"]}, 'unknown score key "bleu9"; did you mean bleu2'),
         ({"keys": []}, "keys: name at least one score key"),
         ({"convention": "parity"}, 'convention: expected published or corrected, got "parity"'),
         ({"smoothing": 1}, 'unknown option "smoothing"; these metrics take on_empty_prediction, on_empty_reference'),

@@ -67,7 +67,7 @@ def test_lower_is_better_turns_best_and_worst_round() -> None:
 
 
 def test_unknown_key_names_the_known_ones() -> None:
-    with pytest.raises(InvalidCall, match=r'unknown score key "bleu"; known are .*bleu2'):
+    with pytest.raises(InvalidCall, match=r'unknown score key "bleu"; did you mean .*bleu2'):
         metric_of("bleu")
 
 

@@ -1,12 +1,13 @@
 """What is known about each score: its metric, direction, range, kind and audience.
 
 The registry imports every module of this package and collects those with a
-top-level `METRIC` (or `METRICS`, a tuple), so a new metric is one new file.
+top-level `METRIC`, so a new metric is one new file.
 """
 
 import pkgutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -161,9 +162,8 @@ def _found() -> tuple[dict[str, Metric], dict[str, ScoreKey], dict[str, Metric]]
     owners: dict[str, Metric] = {}
     for module_info in pkgutil.iter_modules(package.__path__):
         module = import_module(f"rexrank.metrics.{module_info.name}")
-        single = getattr(module, "METRIC", None)
-        for metric in getattr(module, "METRICS", ()) if single is None else (single,):
-            _register(metric, by_name, keys, owners)
+        if hasattr(module, "METRIC"):
+            _register(module.METRIC, by_name, keys, owners)
     return by_name, keys, owners
 
 
@@ -194,6 +194,12 @@ def score_keys() -> Mapping[str, ScoreKey]:
     return MappingProxyType(_found()[1])
 
 
+def hint(name: object, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown name: the closest known ones, or where all of them are listed."""
+    close = get_close_matches(name.lower(), known, n=3, cutoff=0.5) if isinstance(name, str) else []
+    return f"did you mean {' or '.join(close)}?" if close else "`rexrank metrics` lists what there is"
+
+
 def metric_of(key: str) -> Metric:
     """The metric that computes a score key.
 
@@ -202,7 +208,7 @@ def metric_of(key: str) -> Metric:
     """
     owners = _found()[2]
     if not isinstance(key, str) or key not in owners:
-        raise InvalidCall(f"unknown score key {shown(key)}; known are {', '.join(owners)}")
+        raise InvalidCall(f"unknown score key {shown(key)}; {hint(key, owners)}")
     return owners[key]
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from rexrank import __version__
 from rexrank.errors import shown
 from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys, why_unavailable
 from rexrank.metrics.inputs import check_names
+from rexrank.metrics.registry import hint
 from rexrank.protocols import Protocol, available, load
 
 
@@ -68,9 +68,7 @@ def _keys_of(name: str) -> list[str]:
     if name in metrics():
         return [key.key for key in metrics()[name].keys]
     candidates = [*score_keys(), *metrics(), *_unbuilt()]
-    close = get_close_matches(name.lower(), candidates, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(candidates)}"
-    raise InvalidCall(f"there is no metric {shown(name)}; {hint}")
+    raise InvalidCall(f"there is no metric {shown(name)}; {hint(name, candidates)}")
 
 
 def _unbuilt() -> list[str]:
