@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rexrank.metrics import InvalidCall, TextFeatures, Unavailable, compute, metric_of, score_keys, why_unavailable
@@ -78,11 +79,65 @@ def test_scripts_that_an_english_metric_cannot_read() -> None:
     assert "n_unsupported_language" not in lexical.counts
     override = read_policy("corrected", {"on_unsupported_language": "compute"})
     assert judge(whole, score_key(), pairs, override, english_only=True).values[:2].tolist() == [0.5, 0.5]
-    assert override.signature == {"unsupported_language": "compute"}
+    assert override.signature(score_key(), english_only=True) == {"unsupported_language": "compute"}
     published = judge(whole, score_key(), pairs, read_policy("published", {}), english_only=True)
     assert published.values.tolist() == [0.5, 0.5, 0.5]
+    asked = read_policy("published", {"on_unsupported_language": "undefined"})
+    chosen = judge(whole, score_key(), pairs, asked, english_only=True)
+    assert (chosen.values[1], chosen.reasons) == (-1, {0: "unsupported_language", 2: "unsupported_language"})
+    assert asked.signature(score_key(), english_only=True) == {"unsupported_language": "undefined"}
     with pytest.raises(InvalidCall, match="on_unsupported_language: expected one of undefined, compute"):
         read_policy("corrected", {"on_unsupported_language": "worst"})
+
+
+def test_a_signature_shows_only_options_that_bear_on_the_score() -> None:
+    options = {"on_unsupported_language": "compute", "on_empty_reference": "worst"}
+    policy = read_policy("corrected", options)
+    assert policy.signature(score_key(), english_only=False) == {"empty_reference": "worst"}
+    assert policy.signature(score_key(direction="none"), english_only=True) == {}
+    assert read_policy("published", {"on_unsupported_language": "compute"}).signature(score_key(), True) == {}
+
+
+def test_only_a_prediction_that_says_nothing_counts_as_blank_in_a_corpus_score() -> None:
+    pairs = Pairs(["", "Dots.", RUSSIAN, "Edema.", "Edema."], [(REPORT,), (REPORT,), (REPORT,), ("",), (REPORT,)])
+    statistics, silent = np.arange(10.0).reshape(5, 2), np.full((5, 2), -1.0)
+    content = np.array([False, False, True, True, True])
+    given = Outcome(np.full(5, 0.5), {}, content, ~pairs.blank_references, statistics=statistics, silent=silent)
+    policy = read_policy("corrected", {"on_empty_reference": "worst"})
+    found = judge(given, score_key(kind="corpus"), pairs, policy, english_only=True)
+    assert found.values.tolist() == [-1, -1, -1, -1, 0.5]
+    assert found.statistics is not None
+    np.testing.assert_array_equal(found.statistics, [*silent[:3], *statistics[3:]])
+
+
+def test_values_beyond_the_range_are_counted_where_they_count() -> None:
+    pairs = Pairs(
+        ["", REPORT, "...", RUSSIAN, REPORT, "Clear.", "Scar."], [(REPORT,)] * 4 + [(RUSSIAN,)] + [(".",)] * 2
+    )
+    content = np.array([False, True, False, True, True, True, True])
+    values = np.array([0.0, 0, 0, 0, 0, 0, np.nan])
+    given = Outcome(values, {}, content, np.ones(7, dtype=bool), clamped=np.ones(7, dtype=bool))
+    found = judge(given, score_key(), pairs, read_policy("corrected", {}), english_only=True)
+    assert found.counts["n_clamped"] == 1
+    published = judge(given, score_key(), pairs, read_policy("published", {}), english_only=True)
+    assert published.counts["n_clamped"] == 6
+    assert "n_clamped" not in judged(score_key(), ["Clear."], outcome([0.5])).counts
+
+
+def test_what_overflows_is_no_score() -> None:
+    features = {"radgraph_combined": [0.5, 0.5], "bertscore": [-1e308, 0.5], "sembscore": [0.5, 0.5]}
+    with np.errstate(over="ignore"):
+        found = compute("radcliq_v1", ["Clear.", "Scar."], [REPORT, REPORT], features=features)["radcliq_v1"]
+    assert found.reasons == {0: "original_fails"}
+    assert found.aggregate == found.values[1]
+
+
+def test_a_column_of_pandas_is_taken_in_its_order() -> None:
+    vectors = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    column = pd.Series(vectors, index=[2, 0, 1])
+    features = {"chexbert_cls": TextFeatures(column, column.map(lambda vector: [vector]))}
+    found = compute("sembscore", ["A.", "B.", "C."], [REPORT] * 3, features=features)["sembscore"]
+    assert found.values == pytest.approx([1, 1, 1])
 
 
 def test_features_have_to_fit_the_texts() -> None:
@@ -96,9 +151,12 @@ def test_features_have_to_fit_the_texts() -> None:
         ({"chexbert_cls": TextFeatures([1, 2], [[1], [1]])}, r"references\[1\] has 1 items, and there are 2 texts"),
         ({"bertscore": [0.1]}, "has 1 items, and there are 2 texts"),
         ({"bertscore": 0.1}, "expected a list, got float"),
+        ({"bertscore": {0: 0.1, 1: 0.2}}, "expected a list, got dict"),
+        ({"chexbert_cls": TextFeatures("ab", [[1], [1, 2]])}, "expected a list, got str"),
+        ([good], "features: expected features by their names, got list"),
     ):
         with pytest.raises(InvalidCall, match=message):
-            check_features(wrong, counts)
+            check_features(wrong, counts)  # type: ignore[arg-type]
     assert of_kept_references(good, [[0], [1]]) == TextFeatures([1, 2], [[1], [2]])
     assert of_kept_references([0.1], [[0]]) == [0.1]
 

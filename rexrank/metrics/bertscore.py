@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rexrank.metrics.encoded import FAILED, n_clamped, read_numbers, read_studies
+from rexrank.metrics.encoded import FAILED, read_numbers, read_studies
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Outcome
@@ -149,15 +149,15 @@ def _outcome(pairs: Pairs, preset: _Preset, convention: Convention) -> Outcome:
         values[position] = preset.rescaled(max(_f(prediction, reference) for reference in references))
         predicted[position] = len(prediction) > _SPECIAL_TOKENS
         referred[position] = any(len(reference) > _SPECIAL_TOKENS for reference in references)
-    counts = {}
+    clamped = None
     if convention == "corrected":
-        counts["n_clamped"] = n_clamped(values < 0, pairs)
+        clamped = values < 0
         values = np.maximum(values, 0.0)
         # Nothing can be aligned with a reference without a token, as with a blank one.
         unmatched = np.flatnonzero(predicted & ~referred)
         values[unmatched] = np.nan
         reasons |= dict.fromkeys(unmatched.tolist(), "empty_reference")
-    return Outcome(values, preset.signature, predicted, referred, counts=counts, reasons=reasons)
+    return Outcome(values, preset.signature, predicted, referred, clamped=clamped, reasons=reasons)
 
 
 def _one_width(feature: str, position: int, texts: Sequence[Vectors], width: int | None) -> int:

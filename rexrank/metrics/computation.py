@@ -161,7 +161,7 @@ def _scores(
 ) -> KeyScores:
     judged = policies.judge(outcome, score_key, pairs, policy, metric.english_only)
     several = {"refs": "several"} if any(len(texts) > 1 for texts in pairs.references) else {}
-    parts = {**outcome.signature, **several, **policy.signature}
+    parts = {**outcome.signature, **several, **policy.signature(score_key, metric.english_only)}
     formula = outcome.formula
     if outcome.of_mean is not None:
         judged, formula = _only_together(judged, outcome.of_mean)

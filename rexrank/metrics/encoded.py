@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rexrank.metrics.inputs import InvalidCall
-from rexrank.metrics.outcome import Flags
 from rexrank.metrics.pairs import Pairs
 from rexrank.reports.studies import is_blank
 
@@ -34,11 +33,13 @@ def read_studies(
         InvalidCall: An item has not the form of the feature.
     """
     features = pairs.text_features(name)
-    for position, texts in enumerate(pairs.references):
+    # Taken in their order and not by their numbers, which in a column of pandas are labels.
+    items_of_studies = zip(features.predictions, features.references, strict=True)
+    for position, (item, items) in enumerate(items_of_studies):
         where = f"features[{name!r}].predictions[{position}]"
-        prediction = _read(pairs.predictions[position], features.predictions[position], read, where, blank)
+        prediction = _read(pairs.predictions[position], item, read, where, blank)
         references = []
-        for index, (text, item) in enumerate(zip(texts, features.references[position], strict=True)):
+        for index, (text, item) in enumerate(zip(pairs.references[position], items, strict=True)):
             where = f"features[{name!r}].references[{position}][{index}]"
             references.append(_read(text, item, read, where, blank))
         known = [reference for reference in references if reference is not None]
@@ -76,14 +77,3 @@ def read_numbers(item: Any, where: str, axes: str) -> NDArray[Any]:
     if array.ndim != len(axes.split(",")):
         raise InvalidCall(f"{where}: expected numbers [{axes}], got an array of shape {list(array.shape)}")
     return array
-
-
-def n_clamped(below: Flags, pairs: Pairs) -> int:
-    """Number of studies that get the end of the range for their value, and not by the rules for blank or equal texts.
-
-    Args:
-        below: Which studies lie beyond the end, [n].
-        pairs: The texts.
-    """
-    settled = pairs.blank_predictions | pairs.blank_references | pairs.identical
-    return int((below & ~settled).sum())

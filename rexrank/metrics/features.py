@@ -4,7 +4,7 @@ A metric that needs features computes its score from them alone, wherever they c
 ``compute(keys, predictions, references, features={"chexbert_labels": TextFeatures(…)})``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -123,8 +123,10 @@ def check_features(given: Mapping[str, Any] | None, counts: Sequence[int]) -> di
         counts: Number of references of each study.
 
     Raises:
-        InvalidCall: An unknown name, or another number of items than there are texts.
+        InvalidCall: An unknown name, no list of items, or another number of them than there are texts.
     """
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidCall(f"features: expected features by their names, got {type(given).__name__}")
     for name, one in (given or {}).items():
         if name not in FEATURES:
             raise InvalidCall(f"features: unknown name {shown(name)}; known are {', '.join(FEATURES)}")
@@ -141,12 +143,10 @@ def check_features(given: Mapping[str, Any] | None, counts: Sequence[int]) -> di
 
 
 def _check_number(argument: str, items: Any, expected: int) -> None:
-    try:
-        found = len(items)
-    except TypeError:
-        raise InvalidCall(f"{argument}: expected a list, got {type(items).__name__}") from None
-    if found != expected:
-        raise InvalidCall(f"{argument} has {found} items, and there are {expected} texts")
+    if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Sized):
+        raise InvalidCall(f"{argument}: expected a list, got {type(items).__name__}")
+    if len(items) != expected:
+        raise InvalidCall(f"{argument} has {len(items)} items, and there are {expected} texts")
 
 
 def of_kept_references(features: Features, kept: Sequence[Sequence[int]]) -> Features:

@@ -163,15 +163,16 @@ class Labelled:
     references: Codes
     failed: Flags
 
-    def settled(self, pairs: Pairs, on_unsupported_language: str | None) -> "Labelled":
-        """The labels in `corrected`: none of a prediction that says nothing, equal ones of identical texts."""
-        silent = pairs.blank_predictions
-        if on_unsupported_language != "compute":
-            silent = silent | pairs.foreign_predictions
-        predictions = np.where(silent[:, None], np.int8(0), self.predictions)
+    def settled(self, pairs: Pairs) -> "Labelled":
+        """The labels in `corrected`: none of a blank prediction, equal ones of identical texts."""
+        predictions = np.where(pairs.blank_predictions[:, None], np.int8(0), self.predictions)
         predictions = np.where(pairs.identical[:, None], self.references, predictions)
         failed = self.failed & ~pairs.identical & ~pairs.blank_predictions
         return replace(self, predictions=predictions, failed=failed)
+
+    def without(self, predictions: Flags) -> "Labelled":
+        """The same, but some predictions have no label."""
+        return replace(self, predictions=np.where(predictions[:, None], np.int8(0), self.predictions))
 
 
 def outcomes(
@@ -200,8 +201,11 @@ def outcomes(
     undefined = undefined_value(convention, options.get("zero_division"))
     if "uncertain" in options:
         check_choice("uncertain", options["uncertain"], UNCERTAIN_AS, "one of ")
+    language = options.get("on_unsupported_language") or ("undefined" if convention == "corrected" else "compute")
+    if language == "undefined":
+        labelled = labelled.without(pairs.foreign_predictions)
     if convention == "corrected":
-        labelled = labelled.settled(pairs, options.get("on_unsupported_language"))
+        labelled = labelled.settled(pairs)
     marked: dict[Uncertain, Marks] = {}
     found: dict[str, Outcome] = {}
     for key in keys:

@@ -24,6 +24,8 @@ class Outcome:
         silent: The statistics that each study has where its prediction counts as a blank one, [n, k]; None where
             `statistics` already says so of every prediction that could.
         formula: Takes sums of statistics [b, k] to corpus values [b]; nan where 0/0.
+        clamped: Whose formula lies beyond the range, so that `values` has its end, [n]; counted as ``n_clamped`` where
+            the policy leaves that value. None for a metric that has no such end.
         counts: Further counts by name (``n_truncated`` …).
         counts_of: Gives further counts from the sums of the statistics of all studies that have a value, [1, k].
         reasons: Position to the reason why the formula gives nan there, where it knows one (``unparsed``).
@@ -46,4 +48,5 @@ class Outcome:
     aggregate: float | None = None
     undefined: str | None = None
     silent: Floats | None = None
+    clamped: Flags | None = None
     counts_of: Callable[[Floats], Mapping[str, int]] | None = None

@@ -43,10 +43,13 @@ OPTION_NAMES = tuple(option.name for option in OPTIONS)
 _TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 _BLANKS = OPTION_NAMES[:2]
 _LANGUAGES = ("undefined", "compute")
-_CORRECTED_DEFAULTS: dict[str, Any] = {
-    "on_empty_reference": "undefined",
-    "on_empty_prediction": "worst",
-    "on_unsupported_language": "undefined",
+_DEFAULTS: Mapping[Convention, Mapping[str, Any]] = {
+    "published": dict.fromkeys(_BLANKS) | {"on_unsupported_language": "compute"},
+    "corrected": {
+        "on_empty_reference": "undefined",
+        "on_empty_prediction": "worst",
+        "on_unsupported_language": "undefined",
+    },
 }
 
 
@@ -59,24 +62,21 @@ class Policy:
         on_empty_reference: ``undefined``, ``worst`` or ``error``; None keeps the original's value (``published``).
         on_empty_prediction: Likewise.
         on_unsupported_language: ``undefined`` (a reference outside the Latin script gives no score, and a prediction
-            outside it against one inside says nothing) or ``compute``; None computes (``published``).
+            outside it against one inside says nothing) or ``compute``.
     """
 
     convention: Convention
     on_empty_reference: Treatment | None
     on_empty_prediction: Treatment | None
-    on_unsupported_language: Literal["undefined", "compute"] | None
+    on_unsupported_language: Literal["undefined", "compute"]
 
-    @property
-    def signature(self) -> dict[str, str]:
-        """Parts for the signature: only what differs from the convention's default."""
-        defaults = _defaults(self.convention)
-        chosen = {name: getattr(self, name) for name in OPTION_NAMES}
+    def signature(self, score_key: ScoreKey, english_only: bool) -> dict[str, str]:
+        """Parts for the signature of a key: what differs from the convention's default, and bears on the key."""
+        if score_key.direction == "none":
+            return {}
+        chosen = {name: getattr(self, name) for name in (OPTION_NAMES if english_only else _BLANKS)}
+        defaults = _DEFAULTS[self.convention]
         return {name.removeprefix("on_"): str(value) for name, value in chosen.items() if value != defaults[name]}
-
-
-def _defaults(convention: Convention) -> Mapping[str, Any]:
-    return _CORRECTED_DEFAULTS if convention == "corrected" else dict.fromkeys(OPTION_NAMES)
 
 
 def read_policy(convention: Convention, options: Mapping[str, Any]) -> Policy:
@@ -85,7 +85,7 @@ def read_policy(convention: Convention, options: Mapping[str, Any]) -> Policy:
     Raises:
         InvalidCall: A value is none of those that the option takes.
     """
-    chosen: dict[str, Any] = dict(_defaults(convention))
+    chosen = dict(_DEFAULTS[convention])
     for name in OPTION_NAMES:
         value = options.get(name)
         if value is None:
@@ -140,83 +140,117 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy, e
     Returns:
         Values with all exceptions settled, their counts and their reasons.
     """
-    values = outcome.values.astype(np.float64, copy=True)
-    verdict = _Verdict(values, score_key, policy, dict(outcome.reasons), np.zeros(len(values), dtype=bool))
-    visible = ~pairs.blank_predictions & ~pairs.blank_references
-    silent = visible & ~outcome.prediction_content & outcome.reference_content
-    descriptive = score_key.direction == "none"
-    if policy.convention == "corrected" and not descriptive:
-        verdict.treat(silent, "worst", "no_content")
-        verdict.undefine(visible & ~outcome.prediction_content & ~outcome.reference_content, "no_content")
-        if english_only and policy.on_unsupported_language != "compute":
-            verdict.treat(visible & pairs.foreign_predictions, "worst", "unsupported_language")
-            verdict.undefine(visible & pairs.foreign_references, "unsupported_language")
-        verdict.perfect(pairs.identical)
-    if not descriptive:
-        blank, empty = pairs.blank_predictions, pairs.blank_references
-        verdict.treat(blank & ~empty, policy.on_empty_prediction, "empty_prediction")
-        verdict.treat(~blank & empty, policy.on_empty_reference, "empty_reference")
-        verdict.treat(blank & empty, policy.on_empty_reference, "both_empty")
+    # What overflowed is no score.
+    values = np.where(np.isfinite(outcome.values), outcome.values, np.nan)
+    verdict = _Verdict(values, score_key, policy, dict(outcome.reasons))
+    if score_key.direction != "none":
+        _settle(verdict, outcome, pairs, english_only)
     if outcome.undefined is not None:
         verdict.undefine(~np.isnan(verdict.values), outcome.undefined)
+    lost = np.isnan(verdict.values)
+    return Judged(
+        values=verdict.values,
+        statistics=_statistics(outcome, verdict.silenced, lost),
+        counts=_counts(outcome, pairs, verdict, english_only),
+        reasons={
+            position: verdict.reasons.get(position, "original_fails") for position in np.flatnonzero(lost).tolist()
+        },
+    )
 
-    lost = np.flatnonzero(np.isnan(verdict.values)).tolist()
-    reasons = {position: verdict.reasons.get(position, "original_fails") for position in lost}
-    statistics = outcome.statistics
-    if statistics is not None and outcome.silent is not None:
-        statistics = np.where(verdict.silenced[:, None], outcome.silent, statistics)
-    if statistics is not None and lost:
-        statistics = statistics.copy()
-        statistics[lost] = np.nan
+
+def _settle(verdict: "_Verdict", outcome: Outcome, pairs: Pairs, english_only: bool) -> None:
+    """Settle one exception after the other; a later one overrules those before it."""
+    policy = verdict.policy
+    blank, empty = pairs.blank_predictions, pairs.blank_references
+    visible = ~blank & ~empty
+    if policy.convention == "corrected":
+        verdict.silence(_without_content(outcome, pairs), "worst", "no_content")
+        verdict.undefine(visible & ~outcome.prediction_content & ~outcome.reference_content, "no_content")
+    if english_only and policy.on_unsupported_language == "undefined":
+        verdict.silence(visible & pairs.foreign_predictions, "worst", "unsupported_language")
+        verdict.undefine(visible & pairs.foreign_references, "unsupported_language")
+    if policy.convention == "corrected":
+        verdict.perfect(pairs.identical)
+    verdict.silence(blank & ~empty, policy.on_empty_prediction, "empty_prediction")
+    verdict.treat(~blank & empty, policy.on_empty_reference, "empty_reference")
+    verdict.treat(blank & empty, policy.on_empty_reference, "both_empty")
+
+
+def _without_content(outcome: Outcome, pairs: Pairs) -> Flags:
+    """Predictions that are not blank but say nothing that the metric knows, where a reference does, [n]."""
+    visible = ~pairs.blank_predictions & ~pairs.blank_references
+    return visible & ~outcome.prediction_content & outcome.reference_content
+
+
+def _statistics(outcome: Outcome, silenced: Flags, lost: Flags) -> Floats | None:
+    """The statistics that belong to the values in the end."""
+    if outcome.statistics is None:
+        return None
+    silent = outcome.statistics if outcome.silent is None else outcome.silent
+    return np.where(lost[:, None], np.nan, np.where(silenced[:, None], silent, outcome.statistics))
+
+
+def _counts(outcome: Outcome, pairs: Pairs, verdict: "_Verdict", english_only: bool) -> dict[str, int]:
+    computed = ~verdict.settled & ~np.isnan(verdict.values)
     counts = {
         "n": len(pairs),
         "n_empty": int(pairs.blank_predictions.sum()),
         "n_empty_reference": int(pairs.blank_references.sum()),
         "n_identical": int(pairs.identical.sum()),
-        "n_no_content": int(silent.sum()),
+        "n_no_content": int(_without_content(outcome, pairs).sum()),
         "n_truncated": 0,
-        "n_undefined": len(lost),
-        **({"n_unsupported_language": _number_foreign(pairs)} if english_only else {}),
-        **outcome.counts,
+        "n_undefined": int(np.isnan(verdict.values).sum()),
     }
-    return Judged(verdict.values, statistics, counts, reasons)
+    if english_only:
+        counts["n_unsupported_language"] = int((pairs.foreign_predictions | pairs.foreign_references).sum())
+    if outcome.clamped is not None:
+        counts["n_clamped"] = int((outcome.clamped & computed).sum())
+    return {**counts, **outcome.counts}
 
 
-def _number_foreign(pairs: Pairs) -> int:
-    return int((pairs.foreign_predictions | pairs.foreign_references).sum())
-
-
-@dataclass
 class _Verdict:
-    """Values of one key, while one exception after the other is settled."""
+    """Values of one key, while one exception after the other is settled.
 
-    values: Floats
-    score_key: ScoreKey
-    policy: Policy
-    reasons: dict[int, str]
-    silenced: Flags
+    Attributes:
+        values: One value a study, float64 [n].
+        policy: The policy of the call.
+        reasons: Why a study has no value, by position; where it has one in the end they are void.
+        settled: Whose value is not the formula's any more, bool [n].
+        silenced: Whose prediction counts as a blank one, bool [n].
+    """
+
+    def __init__(self, values: Floats, score_key: ScoreKey, policy: Policy, reasons: dict[int, str]) -> None:
+        self.values, self.policy, self.reasons = values, policy, reasons
+        self.settled, self.silenced = np.zeros((2, len(values)), dtype=bool)
+        self._formula_decides = score_key.blank == "formula"
+        self._worst, self._best = score_key.worst(policy.convention), score_key.best(policy.convention)
 
     def undefine(self, where: Flags, reason: str) -> None:
-        """Take the values away; a metric's own reason for having none stands."""
+        """Take the values away; a metric's own reason for having none stands before having no content."""
         for position in np.flatnonzero(where).tolist():
             known = reason == "no_content" and np.isnan(self.values[position])
             self.reasons[position] = self.reasons.get(position, reason) if known else reason
-        self.values[where] = np.nan
+        self._give(where, np.nan)
 
     def treat(self, where: Flags, treatment: Treatment | None, reason: str) -> None:
         """Give the worst value or none, as the treatment says; None leaves what the formula gave."""
-        if treatment == "worst" and self.score_key.blank == "formula":
-            return
-        worst = self.score_key.worst(self.policy.convention)
-        if treatment == "undefined" or (treatment == "worst" and worst is None):
+        if treatment == "undefined" or (treatment == "worst" and self._worst is None and not self._formula_decides):
             self.undefine(where, reason)
-        elif treatment == "worst":
-            self.values[where] = worst
+        elif treatment == "worst" and not self._formula_decides:
+            self._give(where, self._worst)
+
+    def silence(self, where: Flags, treatment: Treatment | None, reason: str) -> None:
+        """Treat predictions that say nothing; those that get the worst value take part in a corpus score as blank."""
+        self.treat(where, treatment, reason)
+        if treatment == "worst" and not self._formula_decides:
             self.silenced |= where
 
     def perfect(self, where: Flags) -> None:
         """Give identical texts the best value."""
-        best = self.score_key.best(self.policy.convention)
-        if best is not None:
-            self.values[where] = best
+        if self._best is not None:
+            self._give(where, self._best)
             self.silenced &= ~where
+
+    def _give(self, where: Flags, value: float | None) -> None:
+        self.values[where] = value
+        self.settled |= where

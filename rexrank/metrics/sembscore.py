@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rexrank.metrics.encoded import failures, n_clamped, read_numbers, read_studies
+from rexrank.metrics.encoded import failures, read_numbers, read_studies
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Floats, Outcome
@@ -39,12 +39,12 @@ def _compute(
     values = np.full(len(studies), np.nan)
     values[encoded] = _best_cosines([study for study in studies if study is not None])
     reasons = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "zero_vector") | failures(studies)
-    counts = {}
+    clamped = None
     if convention == "corrected":
-        counts["n_clamped"] = n_clamped(values < 0, pairs)
+        clamped = values < 0
         values = np.maximum(values, 0.0)
     full = np.ones(len(pairs), dtype=bool)
-    return {key: Outcome(values, _SIGNATURE, full, full, counts=counts, reasons=reasons) for key in keys}
+    return {key: Outcome(values, _SIGNATURE, full, full, clamped=clamped, reasons=reasons) for key in keys}
 
 
 def _read_vector(item: Any, where: str) -> NDArray[Any]:
