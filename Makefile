@@ -24,6 +24,7 @@ format: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.metrics
+	-$(BIN)/python -m bench.labels
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
