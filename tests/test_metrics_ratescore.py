@@ -133,6 +133,19 @@ def test_of_equally_similar_entities_the_first_is_met() -> None:
         assert score([present], reference, "long", "corrected") == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_equal_vectors_are_equally_similar_wherever_they_stand(seed: int) -> None:
+    # In products of matrices their cosines differ in the last digits, by the places of the vectors.
+    vector, *others = np.random.default_rng(seed).normal(size=(10, 768))
+    present, denied = Entity("", "DISEASE", vector), Entity("", "NON-DISEASE", vector)
+    rest = [Entity("", "ANATOMY", other) for other in others]
+    scores = [
+        score([present], [*rest[:place], present, *rest[place:], denied], "long", "published")
+        for place in range(len(rest) + 1)
+    ]
+    assert scores == pytest.approx([scores[0]] * len(scores), abs=1e-9)
+
+
 vectors = st.lists(st.floats(-10, 10, width=32), min_size=3, max_size=3).filter(lambda vector: any(vector))
 entities = st.builds(Entity, st.just(""), st.sampled_from(TYPES), vectors)
 sides = st.lists(entities, max_size=5)
@@ -212,7 +225,10 @@ def test_options_and_signatures() -> None:
         ([FIRST, Entity("secret", "DISEASE", [1, math.nan])], r"\[1\]\.vector: expected finite numbers"),
         ([FIRST, Entity("secret", "DISEASE", [1])], r"vectors of several lengths; encode all alike$"),
         ([Entity("secret", "DISEASE", [])], r"\[0\]\.vector: expected"),
-        ([Entity("secret", "DISEASE", [1, 2, 3])], "a prediction has vectors of 3 numbers and its reference of 2"),
+        (
+            [Entity("secret", "DISEASE", [1, 2, 3])],
+            r"\.predictions\[0\]: the vectors have 3 numbers and those of its reference 2; encode both alike$",
+        ),
     ],
 )
 def test_wrong_entities_are_refused_by_their_place(item: Any, message: str) -> None:

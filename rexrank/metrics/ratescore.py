@@ -44,6 +44,8 @@ _FEATURE = "ratescore_entities"
 _PRESENT = ("ABNORMALITY", "DISEASE")
 _ABSENT = ("NON-ABNORMALITY", "NON-DISEASE")
 _WITHOUT_ENTITIES = 0.5
+# Cosines of equal vectors differ in their last digits, by where they stand in a product of matrices.
+_EQUAL = 1e-12
 
 
 class Entity(NamedTuple):
@@ -134,17 +136,17 @@ def score(prediction: Sequence[Entity], reference: Sequence[Entity], affinity: s
     """
     table = AFFINITIES[check_choice("affinity", affinity, tuple(AFFINITIES))]
     check_choice("convention", convention, CONVENTIONS)
-    return _score(_read(prediction, "prediction"), _read(reference, "reference"), table, convention)
+    return _score(_read(prediction, "prediction"), _read(reference, "reference"), table, convention, "prediction")
 
 
-def _score(prediction: Entities, reference: Entities, affinity: Affinity, convention: Convention) -> float:
+def _score(prediction: Entities, reference: Entities, affinity: Affinity, convention: Convention, where: str) -> float:
     if not len(prediction) or not len(reference):
         if convention == "published":
             return _WITHOUT_ENTITIES
         return 0.0 if len(prediction) or len(reference) else np.nan
     if prediction.vectors.shape[1] != reference.vectors.shape[1]:
         raise InvalidCall(
-            f"{_FEATURE}: a prediction has vectors of {prediction.vectors.shape[1]} numbers and its reference of "
+            f"{where}: the vectors have {prediction.vectors.shape[1]} numbers and those of its reference "
             f"{reference.vectors.shape[1]}; encode both alike"
         )
     similarities = prediction.vectors @ reference.vectors.T
@@ -158,7 +160,7 @@ def _score(prediction: Entities, reference: Entities, affinity: Affinity, conven
 
 def _directed(similarities: Floats, types: Integers, other_types: Integers, affinity: Affinity) -> float:
     """Score of the entities of one report against those of the other, whose cosines are [m, k]."""
-    nearest = similarities.argmax(axis=1)
+    nearest = (similarities >= similarities.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1)
     met = types, other_types[nearest]
     weights = affinity.weights[met]
     gains = similarities[np.arange(len(types)), nearest] * weights * affinity.factors[met]
@@ -200,18 +202,18 @@ def _compute(
 ) -> dict[str, Outcome]:
     name = check_choice("affinity", options.get("affinity", "long"), tuple(AFFINITIES))
     blank = _read([], "") if convention == "corrected" else None
-    studies = list(read_studies(pairs, _FEATURE, _read, blank))
     values = np.full(len(pairs), np.nan)
     predicted, referred = np.ones((2, len(pairs)), dtype=bool)
-    for position, study in enumerate(studies):
+    reasons: dict[int, str] = {}
+    for position, study in enumerate(read_studies(pairs, _FEATURE, _read, blank)):
         if study is None:
+            reasons[position] = FAILED
             continue
         prediction, references = study
-        scores = [_score(prediction, reference, AFFINITIES[name], convention) for reference in references]
-        values[position] = np.nan if np.isnan(scores).all() else np.nanmax(scores)
+        where = f"features[{_FEATURE!r}].predictions[{position}]"
+        scores = [_score(prediction, reference, AFFINITIES[name], convention, where) for reference in references]
+        values[position] = np.fmax.reduce(scores)  # the best; nan only where all are
         predicted[position], referred[position] = len(prediction) > 0, any(map(len, references))
-    failed = [position for position, study in enumerate(studies) if study is None]
-    reasons = dict.fromkeys(failed, FAILED)
     return {_KEY: Outcome(values, {"affinity": name}, predicted, referred, reasons=reasons)}
 
 
