@@ -63,15 +63,19 @@ def test_fineradscore_gives_the_tabled_values(
             assert (found.worst, found.mean) == (severity, mean)
 
 
-def test_an_answer_is_read_in_full() -> None:
-    answer = {"3": entry("Urgent error"), "None": entry("Not actionable", comments="why", **{"error category": "one"})}
-    found = read(answer)
+def test_lines_insertions_and_severities_are_read_in_their_order() -> None:
+    found = read({"3": entry("Urgent error"), "None": entry("Not actionable")})
     assert found is not None
     assert found.lines == 4
-    assert [(one.line, one.severity, one.text, one.comments, one.categories) for one in found.entries] == [
-        (3, 3, "Invented.", "", ("Invented",)),
-        (None, 1, "Invented.", "why", ("one",)),
-    ]
+    assert [(one.line, one.severity) for one in found.entries] == [(3, 3), (None, 1)]
+
+
+def test_what_else_an_entry_holds_does_not_matter() -> None:
+    nested: list[Any] = []
+    for _ in range(10**5):
+        nested = [nested]
+    for other in (None, 3, "one", nested):
+        assert worst({"1": entry(WORDS[2], corrections=other, comments=other, **{"error category": other})}) == 3
 
 
 @pytest.mark.parametrize(
@@ -115,8 +119,8 @@ def test_corrected_takes_only_lines_that_exist_and_each_once() -> None:
         assert worst(answer, "corrected") is None
     twice = f'{{"0": {json.dumps(entry(WORDS[2]))}, "0": {json.dumps(entry(WORDS[0]))}}}'
     assert worst(twice, "published") == 1
-    assert worst(twice, "corrected") is None
-    assert worst(twice, "corrected", "tolerant") == 3
+    for parser in ("strict", "tolerant"):
+        assert worst(twice, "corrected", parser) is None
 
 
 def test_several_insertions_all_count_in_corrected() -> None:
@@ -127,6 +131,15 @@ def test_several_insertions_all_count_in_corrected() -> None:
         assert found is not None
         assert (found.worst, found.mean) == (3, 4 / 6)
     assert worst(text, "published") == 1  # the last of equal keys, as Python reads it
+
+
+def test_a_repair_changes_nothing_in_how_equal_keys_are_read() -> None:
+    first, second = (json.dumps({"None": entry(word)})[1:-1] for word in (WORDS[2], WORDS[0]))
+    for one, other, last in ((first, second, 1), (second, first, 3)):
+        broken = f"{{{one}, {other}}}".replace("Invented.", 'so-called "mass" here')
+        assert worst(broken, "corrected", "strict") is None
+        assert worst(broken, "corrected", "tolerant") == 3
+        assert worst(broken, "published", "tolerant") == last
 
 
 def test_tolerant_finds_json_among_words_and_repairs_it() -> None:
@@ -169,6 +182,7 @@ def test_long_hostile_answers_are_read_in_one_pass(answer: str, parser: str) -> 
         ("a.b. c", ["a.b.", "c."]),
         ("", []),
         (" . ... ", []),
+        (".\n..", []),
     ],
 )
 def test_lines_split_as_specified(prediction: str, expected: list[str]) -> None:
@@ -255,7 +269,9 @@ def test_signatures_and_wrong_calls() -> None:
         scores([{}], parser="other")
     with pytest.raises(InvalidCall, match=r"\[0\]: expected str or mapping, or None, got list$"):
         scores([["secret"]])
-    with pytest.raises(InvalidCall, match=r"references\[0\]: got 2 references"):
+    with pytest.raises(InvalidCall, match=r"references\[0\]: got 2 references, and the judge of FineRadScore compares"):
         compute(KEYS, ["a"], [["b", "c"]], features={"fineradscore_answer": [{}]})
     with pytest.raises(InvalidCall, match="convention"):
         from_answer({}, REPORT, "other")  # type: ignore[arg-type]
+    with pytest.raises(InvalidCall, match=r"^prediction: expected the report as a str, got NoneType$"):
+        from_answer({}, None, "corrected")  # type: ignore[arg-type]

@@ -79,6 +79,7 @@ def test_more_matches_raise_the_score_and_more_errors_lower_it(counts: list[int]
         ("**(A)** F: **1**. x", "**2**. y", (2, (1, 0, 0, 0, 0, 0))),
         ("", "3. x", (3, NOTHING)),
         ("(a) F: 1", "None", (0, (1, 0, 0, 0, 0, 0))),
+        ("No. of errors: 0", "No. of findings: 3", (3, NOTHING)),
     ],
 )
 def test_corrected_reads_counts_that_are_plain_to_a_reader(errors: str, matched: str, read: tuple[int, Any]) -> None:
@@ -97,6 +98,8 @@ def test_corrected_reads_counts_that_are_plain_to_a_reader(errors: str, matched:
         ("(b) M: 2 cm nodule", "2."),
         ("(b) M: 1.5", "2."),
         ("(b) M: 2-3", "2."),
+        ("(b) M: 2 to 3", "2."),
+        ("(b) M: 2 or 3", "2."),
         ("(b) M: -1", "2."),
         ("(b) M: 1e3", "2."),
         ("(b) M: T12 fracture", "2."),
@@ -251,6 +254,22 @@ def test_what_cannot_be_read_is_null_with_a_reason_and_counted() -> None:
     assert (scores.counts["n_unparsed"], scores.counts["n_failed"], scores.counts["n_undefined"]) == (1, 1, 3)
 
 
+@pytest.mark.parametrize("unread", [None, "Sorry."])
+def test_answers_about_texts_that_need_no_judge_are_not_counted(unread: str | None) -> None:
+    predictions, references = (
+        ["Легкие чистые.", "Clear.", "", "Same.", "Clear."],
+        ["Clear.", "Легкие.", "a", "Same.", ""],
+    )
+    features = {"green_completion": [unread] * len(predictions)}
+
+    def counted(**options: Any) -> int:
+        counts = compute("green", predictions, references, "corrected", features=features, **options)["green"].counts
+        return int(counts["n_failed"] + counts["n_unparsed"])
+
+    assert counted() == 0
+    assert counted(on_unsupported_language="compute") == 2
+
+
 def test_published_counts_what_it_scores_0_without_having_read_it() -> None:
     scores = green([answer(entries({"a": 1}), "3."), "Sorry.", None], "published")
     assert scores.values.tolist()[:2] == [0.75, 0]
@@ -270,7 +289,9 @@ def test_signatures_name_the_parser() -> None:
 def test_wrong_calls_are_refused_without_a_word_of_the_answer() -> None:
     with pytest.raises(InvalidCall, match=r"^features\['green_completion'\]\[1\]: expected str, or None, got dict$"):
         green(["x", {"secret": 1}])
-    with pytest.raises(InvalidCall, match=r"references\[0\]: got 2 references"):
+    with pytest.raises(
+        InvalidCall, match=r"references\[0\]: got 2 references, and the judge GREEN-radllama2-7b compares"
+    ):
         compute("green", ["a"], [["b", "c"]], features={"green_completion": ["x"]})
     with pytest.raises(InvalidCall, match="text: expected the judge's answer as a str, or None, got a value of type"):
         from_completion(["secret"], "corrected")  # type: ignore[arg-type]

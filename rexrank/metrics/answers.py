@@ -9,8 +9,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from rexrank.metrics.encoded import FAILED
+from rexrank.metrics.features import FEATURES
 from rexrank.metrics.inputs import InvalidCall
-from rexrank.metrics.outcome import Formula, Outcome
+from rexrank.metrics.outcome import Flags, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.terms import Convention
 
@@ -20,6 +21,8 @@ TOLERANT = "tolerant"
 PARSERS = (STRICT, TOLERANT)
 
 Reading = TypeVar("Reading")
+ObjectMaker = Callable[[list[tuple[str, Any]]], Any]
+ConstantMaker = Callable[[str], Any]
 
 # What crimson-score tries, in its order. Each pattern reads a text once from left to right: no run of blanks or of
 # letters is tried twice.
@@ -41,11 +44,7 @@ def strict_json(text: str) -> Any:
     return read_json(text, _unique, refuse_constant)
 
 
-def read_json(
-    text: str,
-    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
-    constant: Callable[[str], Any] | None = None,
-) -> Any:
+def read_json(text: str, pairs: ObjectMaker | None = None, constant: ConstantMaker | None = None) -> Any:
     """Read JSON; None where the text is something else, or nested deeper than can be read.
 
     Args:
@@ -59,12 +58,27 @@ def read_json(
         return None
 
 
-def repaired_json(text: str) -> Any:
+def first_of_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For `read_json`: an object in which the first of equal keys wins."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        found.setdefault(key, value)
+    return found
+
+
+def repaired_json(
+    text: str, pairs: ObjectMaker | None = first_of_equal_keys, constant: ConstantMaker | None = None
+) -> Any:
     """Read JSON after the repairs of crimson-score 0.2.0; None where they do not help.
 
     Curly quotes become escaped ones, ``["":[`` becomes ``[``, and keys get a missing first quote. Then, each tried
     on its own until the text can be read: strings that stand where a key should are removed, wrong escapes are
-    escaped, and quotes inside strings are escaped one after the other. The first of equal keys wins.
+    escaped, and quotes inside strings are escaped one after the other.
+
+    Args:
+        text: What should be JSON.
+        pairs: As for `read_json`; crimson-score takes the first of equal keys.
+        constant: As for `read_json`.
     """
     text = text.translate(_CURLY_QUOTES)
     text = _LIST_WITH_EMPTY_KEY.sub("[", text)
@@ -72,20 +86,12 @@ def repaired_json(text: str) -> Any:
     without_orphans = _FIRST_KEY_WITHOUT_VALUE.sub("", _KEY_WITHOUT_VALUE.sub("", text))
     escaped = _BAD_ESCAPE.sub(r"\\\\", text)
     for candidate in (text, without_orphans, escaped):
-        if (found := read_json(candidate, first_of_equal_keys)) is not None:
+        if (found := read_json(candidate, pairs, constant)) is not None:
             return found
     for candidate in (text, escaped):
-        if (found := _with_escaped_quotes(candidate)) is not None:
+        if (found := _with_escaped_quotes(candidate, pairs, constant)) is not None:
             return found
     return None
-
-
-def first_of_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object in which the first of equal keys wins."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        found.setdefault(key, value)
-    return found
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -100,11 +106,11 @@ def refuse_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _with_escaped_quotes(text: str) -> Any:
+def _with_escaped_quotes(text: str, pairs: ObjectMaker | None, constant: ConstantMaker | None) -> Any:
     """Escape quotes inside strings: where reading stops, the nearest quote before that cannot end a string."""
     for _ in range(_MOST_QUOTE_REPAIRS):
         try:
-            return json.loads(text, object_pairs_hook=first_of_equal_keys)
+            return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
         except json.JSONDecodeError as error:
             found = [at for at in range(error.pos, max(0, error.pos - _QUOTE_SEARCH) - 1, -1) if _is_inner(text, at)]
         except (ValueError, RecursionError):
@@ -136,10 +142,10 @@ class Answers(Generic[Reading]):
     """Answers of a judge about the studies of a call.
 
     Attributes:
-        readings: What each answer says, or None.
-        reasons: Why there is none, by position: ``failed`` without an answer, ``unparsed`` with one that cannot be
-            read.
-        counts: ``n_failed`` and ``n_unparsed``, of the studies whose score depends on the answer.
+        readings: What each answer says; None where it cannot be read or no score depends on it.
+        reasons: Why there is none, by position, of the studies whose score depends on it: ``failed`` without an
+            answer, ``unparsed`` with one that cannot be read.
+        counts: ``n_failed`` and ``n_unparsed``, the numbers of these reasons.
     """
 
     readings: Sequence[Reading | None]
@@ -152,7 +158,7 @@ def read_answers(
     name: str,
     kinds: tuple[type, ...],
     read: Callable[[Any, str], Reading | None],
-    convention: Convention,
+    needed: Flags,
 ) -> Answers[Reading]:
     """Read the answers of a judge.
 
@@ -161,12 +167,12 @@ def read_answers(
         name: Name of the feature.
         kinds: Types of an answer; None stands for a judge that failed.
         read: Takes an answer and the prediction; None where it cannot be read.
-        convention: In `corrected` blank and identical texts need no judge, so their answers are not counted.
+        needed: Which studies depend on their answer, [n], as from `needed_answers`; the others are not read.
 
     Raises:
         InvalidCall: A study has several references, or an answer has another type.
     """
-    check_one_reference(pairs, f"{name} compares with one")
+    check_one_reference(pairs, f"{FEATURES[name].made_by} compares with one")
     readings: list[Reading | None] = []
     reasons: dict[int, str] = {}
     for position, answer in enumerate(pairs.pair_features(name)):
@@ -174,16 +180,28 @@ def read_answers(
             expected = " or ".join(kind.__name__.lower() for kind in kinds)
             found = type(answer).__name__
             raise InvalidCall(f"features[{name!r}][{position}]: expected {expected}, or None, got {found}")
-        reading = None if answer is None else read(answer, pairs.predictions[position])
-        readings.append(reading)
-        if reading is None:
+        is_read = answer is not None and needed[position]
+        readings.append(read(answer, pairs.predictions[position]) if is_read else None)
+        if needed[position] and readings[-1] is None:
             reasons[position] = FAILED if answer is None else UNPARSED
-    needed = np.ones(len(pairs), dtype=bool)
-    if convention == "corrected":
-        needed = ~(pairs.blank_predictions | pairs.blank_references | pairs.identical)
-    counted = [reason for position, reason in reasons.items() if needed[position]]
-    counts = {f"n_{reason}": counted.count(reason) for reason in (FAILED, UNPARSED)}
+    counts = {f"n_{reason}": list(reasons.values()).count(reason) for reason in (FAILED, UNPARSED)}
     return Answers(readings, reasons, counts)
+
+
+def needed_answers(pairs: Pairs, convention: Convention, reads_all_scripts: bool) -> Flags:
+    """Which studies a judge is needed for, [n]: in `corrected` the policy settles the others without it.
+
+    Args:
+        pairs: The texts.
+        convention: ``published`` needs an answer for every study.
+        reads_all_scripts: Whether texts outside the Latin script are compared like all others.
+    """
+    if convention == "published":
+        return np.ones(len(pairs), dtype=bool)
+    settled = pairs.blank_predictions | pairs.blank_references | pairs.identical
+    if not reads_all_scripts:
+        settled = settled | pairs.foreign_predictions | pairs.foreign_references
+    return ~settled
 
 
 def check_one_reference(pairs: Pairs, why: str) -> None:

@@ -35,7 +35,16 @@ from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rexrank.metrics.answers import PARSERS, STRICT, TOLERANT, judged, read_answers, repaired_json, strict_json
+from rexrank.metrics.answers import (
+    PARSERS,
+    STRICT,
+    TOLERANT,
+    judged,
+    needed_answers,
+    read_answers,
+    repaired_json,
+    strict_json,
+)
 from rexrank.metrics.inputs import check_choice
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
@@ -234,8 +243,9 @@ def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
     parser = check_choice("parser", options.get("parser", _DEFAULT_PARSER[convention]), PARSERS)
+    needed = needed_answers(pairs, convention, options.get("on_unsupported_language") == "compute")
     answers = read_answers(
-        pairs, _FEATURE, (str, Mapping), lambda answer, _: evaluate(answer, convention, parser), convention
+        pairs, _FEATURE, (str, Mapping), lambda answer, _: evaluate(answer, convention, parser), needed
     )
     scores = [None if reading is None else reading.score for reading in answers.readings]
     if convention == "published":

@@ -19,8 +19,8 @@ and correction in each other's place, as in one of the authors' examples, are pu
 - `corrected` also refuses lines that the prediction does not have and a line that stands there
   twice, and takes several insertions under equal keys or in a list.
 
-With ``parser=tolerant`` what stands around the outermost braces is removed, and JSON that still
-cannot be read is repaired as for CRIMSON. Range 0 (no correction) to 4, lower is better. A
+With ``parser=tolerant`` what stands around the outermost braces is removed, and the text of JSON
+that still cannot be read is repaired as for CRIMSON. Range 0 (no correction) to 4, lower is better. A
 failed judge is null, ``failed``. One reference a study. A blank report scores 4.
 Source: Huang et al., "FineRadScore", 2024; github.com/rajpurkarlab/FineRadScore.
 """
@@ -35,14 +35,14 @@ import numpy as np
 from rexrank.metrics.answers import (
     PARSERS,
     STRICT,
-    TOLERANT,
     judged,
+    needed_answers,
     read_answers,
     read_json,
     refuse_constant,
     repaired_json,
 )
-from rexrank.metrics.inputs import check_choice
+from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Floats, Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
@@ -64,16 +64,10 @@ class Correction:
     Attributes:
         line: Number of the wrong line, from 0; None for a line to be inserted.
         severity: 1 to 4.
-        text: The line as it should be; ``[delete]`` for none.
-        comments: What the judge says about it.
-        categories: Kinds of the error, in the judge's words.
     """
 
     line: int | None
     severity: int
-    text: str
-    comments: str
-    categories: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -107,9 +101,14 @@ def lines(prediction: str) -> list[str]:
 
     A line ends with a full stop and a space, unless a digit precedes them. Quotes are removed, and each line ends in
     one full stop.
+
+    Raises:
+        InvalidCall: The prediction is no text.
     """
+    if not isinstance(prediction, str):
+        raise InvalidCall(f"prediction: expected the report as a str, got {type(prediction).__name__}")
     pieces = (piece.replace('"', "").strip() for piece in _END_OF_LINE.split(prediction))
-    return [f"{piece.rstrip(' .')}." for piece in pieces if piece.strip(" .")]
+    return [f"{piece.rstrip(' .')}." for piece in pieces if piece.replace(".", "").strip()]
 
 
 def from_answer(answer: object, prediction: str, convention: Convention, parser: str = STRICT) -> Corrections | None:
@@ -125,7 +124,7 @@ def from_answer(answer: object, prediction: str, convention: Convention, parser:
         The corrections; None where the answer cannot be read.
 
     Raises:
-        InvalidCall: The convention or the parser does not exist.
+        InvalidCall: The prediction is no text, or the convention or the parser does not exist.
     """
     check_choice("convention", convention, CONVENTIONS)
     check_choice("parser", parser, PARSERS)
@@ -146,10 +145,12 @@ def from_answer(answer: object, prediction: str, convention: Convention, parser:
 
 
 def _parsed(text: str, convention: Convention, parser: str) -> Any:
-    if parser == TOLERANT:
-        text = text[max(text.find("{"), 0) : text.rfind("}") + 1]
-    found = read_json(text) if convention == "published" else read_json(text, _with_insertions, refuse_constant)
-    return repaired_json(text) if found is None and parser == TOLERANT else found
+    hooks = (None, None) if convention == "published" else (_with_insertions, refuse_constant)
+    if parser == STRICT:
+        return read_json(text, *hooks)
+    text = text[max(text.find("{"), 0) : text.rfind("}") + 1]
+    found = read_json(text, *hooks)
+    return repaired_json(text, *hooks) if found is None else found
 
 
 def _with_insertions(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -169,12 +170,8 @@ def _entries(key: object, value: Any) -> Iterator[Correction]:
     line = _line(key)
     several = value if line is None and isinstance(value, list | tuple) else [value]
     for entry in several:
-        text, severity = entry.get("corrections", ""), entry.get("clinical severity")
-        if (found := SEVERITIES.get(_plain(severity))) is None:
-            text, found = severity, SEVERITIES[_plain(text)]
-        categories = entry.get("error category") or ()
-        categories = (categories,) if isinstance(categories, str) else categories
-        yield Correction(line, found, str(text), str(entry.get("comments") or ""), tuple(map(str, categories)))
+        severity = SEVERITIES.get(_plain(entry.get("clinical severity")))
+        yield Correction(line, SEVERITIES[_plain(entry.get("corrections"))] if severity is None else severity)
 
 
 def _line(key: object) -> int | None:
@@ -219,7 +216,7 @@ def _compute(
         _FEATURE,
         (str, Mapping),
         lambda answer, prediction: from_answer(answer, prediction, convention, parser),
-        convention,
+        needed_answers(pairs, convention, reads_all_scripts=True),
     )
     worst = [None if reading is None else float(reading.worst) for reading in answers.readings]
     mean = [None if reading is None else reading.mean for reading in answers.readings]

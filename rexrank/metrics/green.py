@@ -32,7 +32,7 @@ from itertools import zip_longest
 from typing import Any
 
 from rexrank.errors import shown
-from rexrank.metrics.answers import STRICT, TOLERANT, judged, read_answers
+from rexrank.metrics.answers import STRICT, TOLERANT, judged, needed_answers, read_answers
 from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
@@ -63,9 +63,13 @@ _HEADING = re.compile(
 _LETTER_MARKS = re.compile(r"(?<![^\s*_])\(([a-f])\)", re.IGNORECASE)
 _NUMBER_MARKS = re.compile(r"(?<![^\s*_])\(([1-6])\)")
 _LABEL = re.compile(r"[^0-9:=\n]*+[:=]")
-# A number that measures something, or begins a range, is no count.
-_COUNT = re.compile(r"[\s*_<(\[]*+([0-9]++)(?!\w|[.,][0-9]|\s?(?:[cm]m\b|%|/|[-–]\s?[0-9]|x\s?[0-9]))", re.IGNORECASE)
-_NOTHING = re.compile(r"[\s*_<(\[]*+(?:none|no|nil|n/?a|zero|not applicable)(?!\w)|[\s*_]*+[-–—]+\s*+$", re.IGNORECASE)
+# A number that measures something, or begins a range, is no count; "No. of" begins a label.
+_COUNT = re.compile(
+    r"[\s*_<(\[]*+([0-9]++)(?!\w|[.,][0-9]|\s?(?:[cm]m\b|%|/|(?:[-–x]|to\b|or\b)\s?[0-9]))", re.IGNORECASE
+)
+_NOTHING = re.compile(
+    r"[\s*_<(\[]*+(?:none|no(?!\.?\s?of\b)|nil|n/?a|zero|not applicable)(?!\w)|[\s*_]*+[-–—]+\s*+$", re.IGNORECASE
+)
 _NUMBERED_LINE = re.compile(r"^[ \t]*+[0-9]++[.)]", re.MULTILINE)
 # The judge sees 300 words of a report, so it cannot have counted a thousand findings.
 _MOST_DIGITS = 3
@@ -85,7 +89,7 @@ class Counts:
 
     score: float | None
     matched: int
-    errors: tuple[int, int, int, int, int, int]
+    errors: tuple[int, ...]
 
 
 def from_completion(text: str | None, convention: Convention) -> Counts | None:
@@ -137,13 +141,13 @@ def _published_section(answer: str, name: str) -> str:
     return "" if section.startswith("No") else section
 
 
-def _published_errors(section: str) -> tuple[int, int, int, int, int, int]:
+def _published_errors(section: str) -> tuple[int, ...]:
     lettered, numbered = (sorted(pattern.findall(section)) for pattern in _PUBLISHED_ENTRIES)
-    counts = dict.fromkeys(KINDS, 0)
+    counts = [0] * len(KINDS)
     for entry in lettered or numbered:
         if found := _PUBLISHED_COUNT.search(entry):
-            counts[_kind(entry[1])] = int(found.group())
-    return _six(counts)
+            counts[_place(entry[1])] = int(found.group())
+    return tuple(counts)
 
 
 def _as_corrected(text: str) -> Counts | None:
@@ -163,7 +167,7 @@ def _as_corrected(text: str) -> Counts | None:
     if counted is None or number is None:
         return None
     total = number + sum(counted)
-    return Counts(number / total if total else None, number, _six(dict(zip(KINDS, counted, strict=True))))
+    return Counts(number / total if total else None, number, counted)
 
 
 def _sections(answer: str) -> Iterator[tuple[str, str, bool]]:
@@ -178,13 +182,13 @@ def _errors(section: str) -> tuple[int, ...] | None:
     marks = list(_LETTER_MARKS.finditer(section)) or list(_NUMBER_MARKS.finditer(section))
     if not marks:
         return None if _count(section) != 0 else (0,) * len(KINDS)
-    counts = dict.fromkeys(KINDS, 0)
+    counts = [0] * len(KINDS)
     for mark, following in zip_longest(marks, marks[1:]):
         count = _count(section[mark.end() : following.start() if following else len(section)])
         if count is None:
             return None
-        counts[_kind(mark.group(1).lower())] += count
-    return tuple(counts.values())
+        counts[_place(mark.group(1).lower())] += count
+    return tuple(counts)
 
 
 def _count(text: str) -> int | None:
@@ -206,13 +210,8 @@ def _count(text: str) -> int | None:
     return None
 
 
-def _kind(mark: str) -> str:
-    return KINDS[int(mark) - 1] if mark.isdigit() else mark
-
-
-def _six(counts: Mapping[str, int]) -> tuple[int, int, int, int, int, int]:
-    a, b, c, d, e, f = (counts[kind] for kind in KINDS)
-    return a, b, c, d, e, f
+def _place(mark: str) -> int:
+    return int(mark) - 1 if mark.isdigit() else KINDS.index(mark)
 
 
 def _without_end_marks(text: str) -> str:
@@ -224,7 +223,8 @@ def _without_end_marks(text: str) -> str:
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    answers = read_answers(pairs, _FEATURE, (str,), lambda text, _: from_completion(text, "corrected"), convention)
+    needed = needed_answers(pairs, convention, options.get("on_unsupported_language") == "compute")
+    answers = read_answers(pairs, _FEATURE, (str,), lambda text, _: from_completion(text, "corrected"), needed)
     readings = answers.readings
     if convention == "published":
         readings = [from_completion(text, "published") for text in pairs.pair_features(_FEATURE)]
