@@ -75,6 +75,7 @@ def test_more_matches_raise_the_score_and_more_errors_lower_it(counts: list[int]
         ("(a) F: None.\n(b) M: No finding is missing\n(c) L:\n(d) S: N/A\n(e) C: -", "2", (2, NOTHING)),
         ("(a) F: 1. x\n(a) F: 2. y", "1.", (1, (3, 0, 0, 0, 0, 0))),
         ("(a) F: 1. x (f) O: 2. y", "1.", (1, (1, 0, 0, 0, 0, 2))),
+        ("(a) F: 1. x;(f) O: 2.", "1.", (1, (1, 0, 0, 0, 0, 2))),
         ("(1) F: 1. x\n(6) O: 2. y", "1.", (1, (1, 0, 0, 0, 0, 2))),
         ("**(A)** F: **1**. x", "**2**. y", (2, (1, 0, 0, 0, 0, 0))),
         ("", "3. x", (3, NOTHING)),

@@ -22,11 +22,11 @@ mean of studies.
   package fails, the answer is null, ``unparsed``. Texts are read with ``parser=tolerant``.
 - `corrected` does not round. An answer is null, ``unparsed``, unless it has all four parts, each
   id stands once in its list, and matches and errors name ids that exist. Texts are read with
-  ``parser=strict``. Predicted findings that are neither matched nor false are counted in
-  `n_inconsistent`.
+  ``parser=strict``.
 
-Range (-1, 1]. A failed judge is null, ``failed``. One reference a study. A blank report
-scores 0 in `corrected`: it says nothing false.
+`n_inconsistent` counts predicted findings that are neither matched nor false. Range (-1, 1].
+A failed judge is null, ``failed``. One reference a study. A blank report scores 0 in
+`corrected`: it says nothing false.
 Source: Baharoon et al., arXiv 2603.06183; crimson-score 0.2.0, github.com/rajpurkarlab/CRIMSON.
 """
 

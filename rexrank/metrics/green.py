@@ -14,7 +14,8 @@ Read is what follows the judge's last turn mark and its heading of the explanati
   count is a number and a full stop at the very start of its section; the count of an error is
   the first number between ``: `` and a full stop on its line, and 0 where there is none; of
   equal letters the last counts; a section that begins with "No" counts 0. The score is 0 where
-  m is 0, so also where nothing could be read: `n_unparsed` says how often.
+  m is 0, so also where nothing could be read; `n_unparsed` counts the answers that `corrected`
+  cannot read.
 - `corrected` ends a section at the next bracketed heading, takes a count with or without a full
   stop, at the start or after a label, takes "None" and "No …" for 0, and adds up equal letters.
   An answer is null, ``unparsed``, where either section is absent, an error or the matched
@@ -60,8 +61,8 @@ _HEADING = re.compile(
     r"[ \t*_]*+(?::|$)|^[ \t*_#]*+\[[a-z][^\[\]\n]{0,80}\][ \t*_]*+:",
     re.IGNORECASE | re.MULTILINE,
 )
-_LETTER_MARKS = re.compile(r"(?<![^\s*_])\(([a-f])\)", re.IGNORECASE)
-_NUMBER_MARKS = re.compile(r"(?<![^\s*_])\(([1-6])\)")
+_LETTER_MARKS = re.compile(r"(?<![^\s*_,;.])\(([a-f])\)", re.IGNORECASE)
+_NUMBER_MARKS = re.compile(r"(?<![^\s*_,;.])\(([1-6])\)")
 _LABEL = re.compile(r"[^0-9:=\n]*+[:=]")
 # A number that measures something, or begins a range, is no count; "No. of" begins a label.
 _COUNT = re.compile(

@@ -42,6 +42,8 @@ _MEASURES: Mapping[str, Measure] = {
     "srrbert_f1": "f1",
 }
 _EPSILON = 1e-8
+# SRR-BERT has 163; so many studies times so many labels fit into memory.
+_MOST_LABELS = 1000
 
 
 def per_study(predicted: Flags, referred: Flags, measure: Measure, convention: Convention) -> Floats:
@@ -135,6 +137,7 @@ def _compute(
     # A failed encoder found nothing, but that is not for want of content.
     content = [side.any(axis=1) | ~read for side in (predicted, referred)]
     signature = {"avg": "weighted", "zero": "0" if convention == "published" else "null"}
+    rows, silent = statistics(predicted, referred), statistics(np.zeros_like(predicted), referred)
     outcomes: dict[str, Outcome] = {}
     for key in keys:
         measure = _MEASURES[key]
@@ -143,8 +146,8 @@ def _compute(
             signature=signature,
             prediction_content=content[0],
             reference_content=content[1],
-            statistics=statistics(predicted, referred),
-            silent=statistics(np.zeros_like(predicted), referred),
+            statistics=rows,
+            silent=silent,
             formula=partial(weighted, measure=measure, convention=convention),
             reasons=dict.fromkeys(np.flatnonzero(~read).tolist(), FAILED),
         )
@@ -160,6 +163,11 @@ def _labels(items: Sequence[Any], place: str) -> list[frozenset[str] | None]:
 def _marks(sides: Sequence[Sequence[frozenset[str] | None]]) -> NDArray[np.bool_]:
     """Which labels, in the order of their names, the texts of both sides have, [2, n, labels]."""
     names = sorted({name for side in sides for labels in side for name in labels or ()})
+    if len(names) > _MOST_LABELS:
+        raise InvalidCall(
+            f"features[{_FEATURE!r}]: got {len(names):,} different label names, and no classifier has more than "
+            f"{_MOST_LABELS:,}; give the names of its labels, not texts"
+        )
     columns = {name: column for column, name in enumerate(names)}
     marks = np.zeros((2, len(sides[0]), len(names)), dtype=bool)
     for number, side in enumerate(sides):
