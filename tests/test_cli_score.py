@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import rexrank
+from rexrank.cli.score import _option
 
 SECRET = "Axolotl"
 
@@ -106,10 +107,22 @@ def test_an_option_reaches_the_metrics_that_have_it(files: tuple[str, str]) -> N
     assert done.returncode == 0
     assert "rouge1|conv:published|tok:alnum|stem:none" in done.stdout
     assert done.stdout.count("empty_prediction:undefined") == 2
-    for wrong, said in (("stemmer=maybe", "stemmer: expected True or False"), ("stemer=true", "unknown option")):
+    for wrong, said, code in (
+        ("stemmer=maybe", "stemmer: expected True or False", 0),
+        ("stemer=true", "unknown option", 2),
+        ("on_empty_reference=zero", "on_empty_reference: expected one of", 2),
+    ):
         refused = rexrank_command(*words, "--option", wrong)
         assert said in refused.stdout + refused.stderr
+        assert refused.returncode == code
     assert rexrank_command(*words, "--option", "stemmer").returncode == 2
+
+
+def test_the_value_of_an_option_is_json_or_a_word() -> None:
+    deep = "[" * 100_000
+    values = {"false": False, "3": 3, "null": None, "a=b": "a=b", "": "", "table.json": "table.json", deep: deep}
+    for text, value in values.items():
+        assert _option(f"df={text}") == ("df", value)
 
 
 def test_a_folder_that_cannot_be_written_costs_no_scores(files: tuple[str, str]) -> None:

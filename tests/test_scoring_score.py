@@ -157,6 +157,38 @@ def test_undefined_values_are_null_and_counted(monkeypatch: pytest.MonkeyPatch, 
     json.dumps(card.to_json(), allow_nan=False)
 
 
+def test_what_only_the_set_leaves_undefined_has_no_interval_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    def above_half(pairs: Pairs, keys: Any, convention: Any, options: Mapping[str, Any]) -> dict[str, Outcome]:
+        found = np.ones(2, dtype=bool)
+        values = np.array([0.0, 1.0])
+        return {
+            key: Outcome(values, {}, found, found, of_mean=lambda means: np.where(means > 0.5, means, np.nan))
+            for key in keys
+        }
+
+    replace_rouge(monkeypatch, above_half)
+    card = score({"a": "x", "b": "y"}, {"a": "v", "b": "w"}, metrics=["rouge_l"])
+    assert card.unavailable == {"rouge_l": "rouge_l is undefined for the 2 studies together"}
+    assert (card.summary, card.intervals) == ({}, {})
+
+
+def test_undefined_for_all_says_why() -> None:
+    card = score({"a": "Mass.", "b": ""}, {"a": "Clear.", "b": "Clear."}, metrics=["cider"], convention="corrected")
+    assert card.unavailable == {"cider": "cider is undefined for all 2 studies (degenerate_reference_statistics)"}
+    assert card.counts["cider"]["n_undefined"] == 2
+
+
+def test_options_of_metrics_that_are_unavailable_are_known() -> None:
+    options = {"lower_case": True, "on_empty_prediction": "undefined"}
+    card = score(PREDICTIONS, REFERENCES, metrics=["bleu2", "radgraph_simple"], options=options)
+    assert list(card.summary) == ["bleu2"]
+    assert "empty_prediction:undefined" in card.signatures["bleu2"]
+    with pytest.raises(InvalidCall, match='unknown option "lower_case"; the metrics asked for take on_empty'):
+        score(PREDICTIONS, REFERENCES, metrics=["bleu2"], options=options)
+    with pytest.raises(InvalidCall, match="on_empty_reference: expected one of undefined, worst, error"):
+        score(PREDICTIONS, REFERENCES, metrics=["bleu2"], options={"on_empty_reference": "zero"})
+
+
 def test_one_study_has_scores_and_no_interval() -> None:
     card = score({"a": "Clear."}, {"a": "Clear."}, protocol="plain")
     assert card.summary["rouge_l"] == 1.0

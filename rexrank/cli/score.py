@@ -120,7 +120,7 @@ def _option(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {shown(text)}")
     try:
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value
 
 
@@ -183,7 +183,7 @@ def _score_lines(card: "ScoreCard") -> list[str]:
 def _print_notes(card: "ScoreCard", out: str | None) -> None:
     empty = max((counts.get("n_empty", 0) for counts in card.counts.values()), default=0)
     if empty:
-        print(f"note: {empty:,} predictions are empty and get the worst value", file=sys.stderr)
+        print(f"note: {empty:,} predictions are empty", file=sys.stderr)
     if card.n > 1 and card.distinct_outputs <= _FEW_DISTINCT:
         distinct = round(card.distinct_outputs * card.n)
         print(f"note: only {distinct:,} different texts among {card.n:,} predictions", file=sys.stderr)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rexrank import __version__
 from rexrank.errors import RefusedInput, RexrankError, shown
-from rexrank.metrics import InvalidCall, KeyScores, compute, options_of, score_keys
+from rexrank.metrics import InvalidCall, KeyScores, compute, metric_of, options_of, score_keys
 from rexrank.metrics.inputs import check_choice
+from rexrank.metrics.policy import read_policy
 from rexrank.protocols import Prepared, Protocol, load, prepare
 from rexrank.reports.problems import Problem
 from rexrank.reports.reading import Source
@@ -87,7 +88,7 @@ def score(
     rules.option(chosen, text_preparation)
     rules.check_track(track)
     work = plan(metrics, rules, [name for name, value in (options or {}).items() if value is not None])
-    chosen_options = _check_options(options, work)
+    chosen_options = _check_options(options, work, chosen)
     # Intervals take as long as scores, so each is a step of its own.
     with _reporting(progress, total=1 + len(work.groups) + len(work.keys)) as step:
         step("read")
@@ -140,13 +141,20 @@ class _Results:
         return None
 
     def _keep(self, key: str, scores: KeyScores, ends: tuple[float, float] | None) -> None:
-        if finite(scores.aggregate) is None:
-            reasons = Counter(scores.reasons.values())
-            why = f" ({', '.join(reason for reason, _ in reasons.most_common())})" if reasons else ""
-            self.unavailable[key] = f"{key} is undefined for all {len(scores.values):,} studies{why}"
         self.scores[key] = scores
-        if ends is not None:
+        if finite(scores.aggregate) is None:
+            self.unavailable[key] = f"{key} is undefined for {_undefined(scores)}"
+        elif ends is not None:
             self.intervals[key] = ends
+
+
+def _undefined(scores: KeyScores) -> str:
+    """Which studies have no value, and why: every one for itself, or only the set of them."""
+    number = f"{len(scores.values):,} studies"
+    if scores.counts["n_undefined"] < len(scores.values):
+        return f"the {number} together"
+    reasons = [reason for reason, _ in Counter(scores.reasons.values()).most_common()]
+    return f"all {number} ({', '.join(reasons)})"
 
 
 def _interval(scores: KeyScores) -> tuple[float, float] | None:
@@ -214,13 +222,17 @@ def _table(study_ids: list[str], scores: Mapping[str, KeyScores]) -> "pyarrow.Ta
     return pyarrow.table(columns)
 
 
-def _check_options(options: Mapping[str, Any] | None, work: Plan) -> dict[str, Any]:
-    known = dict.fromkeys(option for name in work.groups for option in options_of(name))
-    for option in options or {}:
+def _check_options(options: Mapping[str, Any] | None, work: Plan, convention: Convention) -> dict[str, Any]:
+    """The options, checked as far as no metric is needed for it; those of an unavailable one are known too."""
+    given = dict(options or {})
+    asked = dict.fromkeys(metric_of(key).name for key in (*work.keys, *work.unavailable) if key in score_keys())
+    known = dict.fromkeys(option for name in asked for option in options_of(name))
+    for option in given:
         if option not in known:
             listed = ", ".join(known) or "none"
             raise InvalidCall(f"unknown option {shown(option)}; the metrics asked for take {listed}")
-    return dict(options or {})
+    read_policy(convention, given)
+    return given
 
 
 def _refuse_nothing(prepared: Prepared, references: References, track: Track) -> None:
