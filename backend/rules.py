@@ -13,10 +13,10 @@ from rexrank.protocols.protocol import UnknownProtocol
 
 def computed(config: Config) -> list[str]:
     """Score keys that this host computes: those it declares, or all of reports, that can be computed here."""
-    return [key for key in registry.score_keys() if _is_declared(key, config.metrics)]
+    return [key for key in registry.score_keys() if _is_computed(key, config.metrics)]
 
 
-def _is_declared(key: str, declared: Collection[str] | None) -> bool:
+def _is_computed(key: str, declared: Collection[str] | None) -> bool:
     wanted = registry.metric_of(key).task == "report" if declared is None else key in declared
     return wanted and registry.why_unavailable(key) is None
 
@@ -36,7 +36,7 @@ def rules(name: str, declared: Collection[str] | None) -> Rules:
     """
     protocol = load(name)
     known = registry.score_keys()
-    more = [key for key in known if key not in protocol.metrics and _is_declared(key, declared)]
+    more = [key for key in known if key not in protocol.metrics and _is_computed(key, declared)]
     preparation = f"{protocol.option(protocol.convention)}.{protocol.text_preparation.version}"
     return Rules(
         name=protocol.name,

@@ -46,6 +46,7 @@ from rexrank.terms import CONVENTIONS, Convention
 _ORDERS = 4
 _SIGMA = 6.0
 _SCALE = 10.0
+_MOST_DOCUMENTS = 1 << 53  # as many as floating point tells apart
 _DEGENERATE = "degenerate_reference_statistics"
 _TOKENIZERS: Mapping[Convention, Tokenizer] = {"published": SPLIT, "corrected": UNICODE}
 
@@ -55,12 +56,12 @@ class DocumentFrequencies:
     """In how many documents of a corpus each n-gram stands.
 
     Attributes:
-        n: Number of documents, at least 2.
+        n: Number of documents, 2 to 2^53 - 1.
         df: Number of documents that hold an n-gram, by its 1 to 4 words with one space between them.
         tok: Name of the tokeniser that made the words; None where it is not known.
 
     Raises:
-        InvalidCall: Anything is of another form, or no n-gram is rarer than another could be: `n` below 2, or every
+        InvalidCall: Anything is of another form, or no n-gram is rarer than another could be: one document, or every
             n-gram in every document. Names the position of an n-gram and never its words.
     """
 
@@ -70,8 +71,8 @@ class DocumentFrequencies:
 
     def __post_init__(self) -> None:
         """Check the form."""
-        if not _is_whole(self.n) or self.n < 2:
-            raise InvalidCall(f'df: "n" must be the number of documents, 2 or more, got {shown(self.n)}')
+        if not _is_whole(self.n) or not 2 <= self.n < _MOST_DOCUMENTS:
+            raise InvalidCall(f'df: "n" must be the number of documents, 2 or more and below 2^53, got {shown(self.n)}')
         if not isinstance(self.df, Mapping) or not self.df:
             raise InvalidCall('df: "df" must be an object {"ngram words": number of documents} that is not empty')
         if self.tok is not None:
