@@ -35,6 +35,7 @@ class Item:
         concept: Which finding or part.
         start: First word.
         end: Word after its last.
+        starts_anew: Whether a positive remark begins with it.
         status: Code of a label; BLANK where nothing is said of the present.
         cue: Role of what decided the status, or "or" in a list of alternatives; None where nothing did.
         cue_words: Words ``(start, end)`` of that cue.
@@ -45,6 +46,7 @@ class Item:
     concept: str
     start: int
     end: int
+    starts_anew: bool
     status: int = POSITIVE
     cue: Role | None = None
     cue_words: tuple[int, int] = (0, 0)
@@ -59,7 +61,9 @@ def read(found: Sequence[Found]) -> list[Item]:
     if not any(_speaks(phrase.meaning) for phrase in found):
         return []
     items = [
-        Item(*phrase.meaning, phrase.start, phrase.end) for phrase in found if phrase.meaning.role is not Role.NOTHING
+        Item(*meaning, start, end, starts_anew)
+        for meaning, start, end, starts_anew in found
+        if meaning.role is not Role.NOTHING
     ]
     decided: list[Item] = []
     for clause in _clauses(items):
@@ -176,6 +180,12 @@ def _begins_sentence(clause: Sequence[Item], position: int) -> bool:
     return position + 1 < len(clause) and clause[position + 1].role in (Role.VERB, *_PREDICATES)
 
 
+def _ends_sentence(clause: Sequence[Item], position: int) -> bool:
+    """Whether a judgement stands behind a part or its verb."""
+    before = [item.role for item in clause[max(0, position - 2) : position]]
+    return before[-1:] == [Role.PART] or before == [Role.PART, Role.VERB]
+
+
 def _turn_either(clause: Sequence[Item]) -> None:
     """Give a cue that can stand on either side its side, and turn "possible" round where it ends its clause."""
     finding_before = False
@@ -208,7 +218,7 @@ def _starts_anew(clause: Sequence[Item], position: int) -> bool:
     if position + 1 == len(clause) or clause[position + 1].start != clause[position].end:
         return False
     following = clause[position + 1]
-    return following.role in (Role.NEW_START, Role.DOUBT_AFTER) or following.concept in _STEADY
+    return following.starts_anew or following.role is Role.DOUBT_AFTER or following.concept in _STEADY
 
 
 def _look_back(clause: Sequence[Item]) -> None:
@@ -304,7 +314,10 @@ def _belongs_to_next(clause: Sequence[Item], position: int) -> bool:
     item = clause[position]
     if item.role not in _PREDICATES:
         return False
-    for other in clause[position + 1 : position + 4]:
+    for place in range(position + 1, min(position + 4, len(clause))):
+        other = clause[place]
+        if other.role is Role.PART and _ends_sentence(clause, position) and _begins_sentence(clause, place):
+            return False  # "lungs are clear heart is enlarged"
         if other.role in (Role.FINDING, Role.PART):
             return other.start - item.end <= _REACH
         if other.role is not Role.NEW_START and other.role not in _PREDICATES:

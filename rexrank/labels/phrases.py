@@ -30,11 +30,19 @@ class Meaning(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A phrase in a sentence: its meaning, and the words ``[start, end)`` that it takes."""
+    """A phrase in a sentence.
+
+    Attributes:
+        meaning: What it says.
+        start: Its first word.
+        end: The word after its last.
+        starts_anew: Whether its first word alone begins a positive remark ("bilateral effusions").
+    """
 
     meaning: Meaning
     start: int
     end: int
+    starts_anew: bool = False
 
 
 def entries() -> Iterator[tuple[Meaning, Slots]]:
@@ -103,6 +111,8 @@ def find(root: Mapping[str, Any], words: Sequence[str]) -> list[Found]:
             if _MEANING in node:
                 meanings, end = node[_MEANING], ahead
         if meanings:
-            found += (Found(meaning, start, end) for meaning in meanings)
+            first = root[words[start]].get(_MEANING, ())
+            starts_anew = any(meaning.role is Role.NEW_START for meaning in first)
+            found += (Found(meaning, start, end, starts_anew) for meaning in meanings)
             position = end
     return found

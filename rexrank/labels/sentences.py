@@ -41,7 +41,10 @@ def sentences(text: str) -> list[str]:
         text = unicodedata.normalize("NFKC", text).translate(_SPLIT_WORDS)
     if "?" in text:
         text = _QUESTION.sub("?.", text)
-    return [sentence for part in _END.split(text.lower()) if (sentence := part.strip())]
+    text = text.lower()
+    if "n't" in text:
+        text = text.replace("can't", "cannot").replace("n't", " not")
+    return [sentence for part in _END.split(text) if (sentence := part.strip())]
 
 
 def _read_parts(text: str) -> str:
