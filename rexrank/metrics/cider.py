@@ -37,7 +37,7 @@ from rexrank.errors import RexrankError, shown
 from rexrank.files import json_bytes, user_path, write_atomically
 from rexrank.metrics.inputs import InvalidCall, check_choice, check_references
 from rexrank.metrics.ngrams import ngram_totals
-from rexrank.metrics.outcome import Floats, Outcome
+from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
 from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
 from rexrank.metrics.tokenizers import SPLIT, UNICODE, Tokenizer
@@ -263,17 +263,7 @@ def _compute(
     table = _read_frequencies(options["df"], tokenizer) if "df" in options else None
     tokens = pairs.tokens(tokenizer)
     documents = table.n if table else _number_documents(tokens, convention)
-    owners, studies = tokens.owners, len(tokens.predictions.lengths)
-    total = np.zeros(len(owners))
-    orders = np.zeros(len(owners), dtype=np.int64)
-    predicted, referred = np.zeros(studies, dtype=bool), np.zeros(len(owners), dtype=bool)
-    for ngrams in _by_order(tokens, named=table is not None):
-        counts = _looked_up(ngrams.names, table.df) if table else _document_counts(ngrams, tokens)
-        similarity, of_predictions, of_references = _similarities(ngrams, _rarity(counts, documents), tokens)
-        total += similarity
-        orders += (of_predictions[owners] > 0) | (of_references > 0)
-        predicted |= of_predictions > 0
-        referred |= of_references > 0
+    total, orders, predicted, referred = _over_orders(tokens, table, documents)
     if convention == "published":
         orders[:] = _ORDERS
     degenerate = convention == "corrected" and table is None and not referred.any()
@@ -290,6 +280,28 @@ def _compute(
             undefined=_DEGENERATE if degenerate else None,
         )
     }
+
+
+def _over_orders(
+    tokens: PairTokens, table: DocumentFrequencies | None, documents: int
+) -> tuple[Floats, Integers, Flags, Flags]:
+    """Sums over the orders.
+
+    Returns:
+        The similarity of each reference with its prediction and the number of orders in which either has weight,
+        [references] both; which predictions, [n], and which references have any weight, [references].
+    """
+    owners, studies = tokens.owners, len(tokens.predictions.lengths)
+    total, orders = np.zeros(len(owners)), np.zeros(len(owners), dtype=np.int64)
+    predicted, referred = np.zeros(studies, dtype=bool), np.zeros(len(owners), dtype=bool)
+    for ngrams in _by_order(tokens, named=table is not None):
+        counts = _looked_up(ngrams.names, table.df) if table else _document_counts(ngrams, tokens)
+        similarity, of_predictions, of_references = _similarities(ngrams, _rarity(counts, documents), tokens)
+        total += similarity
+        orders += (of_predictions[owners] > 0) | (of_references > 0)
+        predicted |= of_predictions > 0
+        referred |= of_references > 0
+    return total, orders, predicted, referred
 
 
 def _number_documents(tokens: PairTokens, convention: Convention) -> int:
