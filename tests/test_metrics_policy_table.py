@@ -268,3 +268,18 @@ def test_the_strange_do_not_touch_the_others(key: str, convention: Convention) -
     alone = score([key], plain, convention)[key]
     expected = together.values[[NAMES.index(name) for name in plain]]
     np.testing.assert_allclose(alone.values, expected, rtol=1e-9, atol=1e-12)
+
+
+@every_key
+@every_convention
+def test_the_score_of_a_part_follows_from_what_its_studies_have_in_the_whole(key: str, convention: Convention) -> None:
+    whole = scores(key, convention)
+    if score_keys()[key].kind == "set" or metric_of(key).name == "cider":
+        return
+    chosen = NAMES[::2]
+    rows = [NAMES.index(name) for name in chosen]
+    columns = whole.values[:, None] if whole.statistics is None else whole.statistics
+    kept = columns[rows][~np.isnan(columns[rows]).any(axis=1)]
+    expected = kept.mean() if whole.formula is None else whole.formula(kept.sum(axis=0, keepdims=True))[0]
+    found = score([key], chosen, convention)[key].aggregate
+    assert (math.nan if found is None else found) == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
