@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -291,12 +292,26 @@ def test_labels_of_files_are_read_by_name() -> None:
         ({"Edema": [2, 0]}, r'columns\["Edema"\]\[0\]: expected 1, 0, -1 or nothing, got 2'),
         ({"Edema": [0, "positive for edema"]}, r'columns\["Edema"\]\[1\]: .* a text of 18 characters'),
         ({"Edema": [[1], 0]}, r'columns\["Edema"\]\[0\]: .* a value of type list'),
+        ({"Edema": [np.array([1, 0]), 0]}, r'columns\["Edema"\]\[0\]: .* a value of type ndarray'),
+        ({"Edema": 3}, r'columns\["Edema"\]: expected a list of values, got int'),
+        ({"Edema": "10"}, r'columns\["Edema"\]: expected a list of values, got str'),
         ({"Edema": [0]}, "expected one length, got 1 to 2"),
     ],
 )
 def test_label_files_that_make_no_sense(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidCall, match=message):
         from_chexpert({**{name: [0, 1] for name in NAMES}, **changed})
+
+
+def test_a_table_of_pandas_is_read_too() -> None:
+    table = pd.DataFrame({name: [1, None, 0] for name in NAMES}).astype("Int64")
+    assert from_chexpert(table)[:, 0].tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize("columns", [None, 3, [[1] * 14], "Edema"])
+def test_what_has_no_columns_is_refused(columns: Any) -> None:
+    with pytest.raises(InvalidCall, match="columns: expected the columns of a label file by name, got"):
+        from_chexpert(columns)
 
 
 def test_a_label_file_without_a_label_is_refused_by_its_name() -> None:
@@ -343,6 +358,8 @@ def test_options_that_make_no_sense() -> None:
         ({"zero_division": True}, "zero_division: expected 0 or 1"),
         ({"zero_division": "warn"}, "zero_division: expected 0 or 1"),
         ({"zero_division": [0]}, "zero_division: expected 0 or 1"),
+        ({"zero_division": np.array([0, 1])}, "zero_division: expected 0 or 1"),
+        ({"labels": np.array([14, 5])}, "labels: expected 14 or 5"),
         ({"zero_division": 0, "convention": "corrected"}, "zero_division: the convention corrected leaves out"),
     ):
         with pytest.raises(InvalidCall, match=message):

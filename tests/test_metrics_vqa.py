@@ -135,7 +135,7 @@ def test_without_categories_the_mean_of_categories_alone_is_unavailable() -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"categories": "Presence"}, "categories: expected a list with one item a question, got str"),
+        ({"categories": "Presence"}, "categories: expected a list, got str"),
         ({"categories": ["x"]}, "categories has 1 items, and there are 2 questions"),
         ({"categories": ["x", None]}, r"categories\[1\]: expected the name"),
         ({"categories": [" ", "x"]}, r"categories\[0\]: expected the name"),
@@ -148,6 +148,18 @@ def test_without_categories_the_mean_of_categories_alone_is_unavailable() -> Non
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidCall, match=message):
         compute(BOTH, ["A", "B"], ["A", "A"], **options)
+
+
+@pytest.mark.parametrize("names", ["xy", 3, ["x", None], [["x"]]])
+def test_names_of_categories_that_make_no_sense(names: Any) -> None:
+    with pytest.raises(InvalidCall, match="names"):
+        accuracies(["A"], ["A"], ["x"], "published", names=names)
+
+
+def test_numbers_of_questions_are_no_categories() -> None:
+    numbers = [str(question) for question in range(300)]
+    with pytest.raises(InvalidCall, match=r"categories: .* at most 200, got 300 different names"):
+        compute("vqa_accuracy_macro", ["A"] * 300, ["A"] * 300, categories=numbers)
 
 
 texts = (

@@ -223,7 +223,7 @@ def undefined_value(convention: Convention, zero_division: int | None = None) ->
     check_choice("convention", convention, CONVENTIONS)
     if zero_division is None:
         return np.nan if convention == "corrected" else 0.0
-    if isinstance(zero_division, bool) or zero_division not in (0, 1):
+    if not _is_number(zero_division) or zero_division not in (0, 1):
         raise InvalidCall(f"zero_division: expected 0 or 1, got {shown(zero_division)}")
     if convention == "corrected":
         raise InvalidCall("zero_division: the convention corrected leaves out what is 0/0; leave the option out too")
@@ -236,11 +236,15 @@ def columns_of(labels: int) -> tuple[int, ...]:
     Raises:
         InvalidCall: Another number.
     """
-    if labels == len(ALL_COLUMNS):
+    if _is_number(labels) and labels == len(ALL_COLUMNS):
         return ALL_COLUMNS
-    if labels == len(TOP_5_COLUMNS):
+    if _is_number(labels) and labels == len(TOP_5_COLUMNS):
         return TOP_5_COLUMNS
     raise InvalidCall(f"labels: expected 14 or 5, got {shown(labels)}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def f1(
@@ -443,16 +447,21 @@ def from_chexpert(columns: Mapping[str, Sequence[Any]]) -> Codes:
 
     Args:
         columns: For each of the 14 labels, by name and in any order, one value a report: 1 positive, 0 negative,
-            -1 uncertain, nan or None blank. Further columns are ignored.
+            -1 uncertain, nan, None or the missing value of pandas blank. Further columns are ignored.
 
     Returns:
         Codes, int8 [n, 14].
 
     Raises:
-        InvalidCall: A label is missing, columns differ in length, or a value is none of these.
+        InvalidCall: Not columns by name, a label is missing, columns differ in length, or a value is none of these.
     """
+    if not hasattr(columns, "keys"):  # a table of pandas has columns by name and is no Mapping
+        raise InvalidCall(f"columns: expected the columns of a label file by name, got {type(columns).__name__}")
     if missing := [name for name in NAMES if name not in columns]:
         raise InvalidCall(f"columns: no label {' and no label '.join(missing)}; give all {len(NAMES)} by name")
+    for name in NAMES:
+        if not hasattr(columns[name], "__len__") or isinstance(columns[name], str | bytes):
+            raise InvalidCall(f'columns["{name}"]: expected a list of values, got {type(columns[name]).__name__}')
     lengths = {name: len(columns[name]) for name in NAMES}
     if len(set(lengths.values())) > 1:
         raise InvalidCall(f"columns: expected one length, got {min(lengths.values())} to {max(lengths.values())}")
@@ -463,9 +472,18 @@ def _codes_of(name: str, values: Sequence[Any]) -> Codes:
     known = {1: POSITIVE, 0: NEGATIVE, -1: UNCERTAIN}
     codes = np.zeros(len(values), dtype=np.int8)
     for row, value in enumerate(values):
-        if value is None or value != value:
+        if _is_missing(value):
             continue
         if not isinstance(value, int | float | np.number) or value not in known:
             raise InvalidCall(f'columns["{name}"][{row}]: expected 1, 0, -1 or nothing, got {shown(value)}')
         codes[row] = known[int(value)]
     return codes
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # the missing value of pandas, which answers no comparison
+        return True
+    except ValueError:  # an array
+        return False

@@ -44,6 +44,9 @@ CATEGORIES = (
     "Presence Assessment",
 )
 
+# Each costs two numbers a question; ids of questions given as categories would fill the memory.
+_MOST_CATEGORIES = 200
+
 _PUBLISHED_LETTER = re.compile(r"(?:Answer:\s*)?(?:([A-Z])\.?|\(([A-Z])\))")
 _LEAD = r"(?:(?:the\s+)?(?:(?:correct|final|best)\s+)?(?:answer|option|choice)(?:\s+is)?\s*:?\s*)?"
 _LETTER = re.compile(rf"{_LEAD}(?:([a-z])|\(([a-z])\)|\[([a-z])\])[.):]*")
@@ -92,12 +95,13 @@ def accuracies(
     check_choice("convention", convention, CONVENTIONS)
     answers, right = check_texts(predictions, references)
     of_question = _checked_categories(categories, len(answers))
+    reported = of_question if names is None else _checked_names("names", names)
     graded = _grade(Pairs(answers, right), convention, _checked_choices(choices, len(answers)))
     scored = np.ones(len(answers), dtype=bool)
     if convention == "corrected":
         scored = np.array([not all(map(is_blank, texts)) for texts in right], dtype=bool)
     rows = []
-    for name in dict.fromkeys(of_question if names is None else names):
+    for name in dict.fromkeys(reported):
         own = np.array([category == name for category in of_question]) & scored
         accuracy = float(graded.correct[own].mean()) if own.any() else None
         rows.append(CategoryAccuracy(name, accuracy, int(own.sum()), int((graded.unparsed & own).sum())))
@@ -221,29 +225,43 @@ def _letter(text: str, offered: Mapping[str, str] | None, convention: Convention
 
 
 def _checked_categories(categories: Any, expected: int) -> list[str]:
-    names = _listed("categories", categories, expected)
+    names = _checked_names("categories", categories)
+    _check_length("categories", names, expected)
+    if (number := len(set(names))) > _MOST_CATEGORIES:
+        raise InvalidCall(
+            f"categories: expected the few kinds of questions, at most {_MOST_CATEGORIES}, got {number} different names"
+        )
+    return names
+
+
+def _checked_names(argument: str, value: Any) -> list[str]:
+    names = _listed(argument, value)
     for position, name in enumerate(names):
         if not isinstance(name, str) or is_blank(name):
-            raise InvalidCall(f"categories[{position}]: expected the name of a category")
+            raise InvalidCall(f"{argument}[{position}]: expected the name of a category")
     return names
 
 
 def _checked_choices(choices: Any, expected: int) -> list[list[str]] | None:
     if choices is None:
         return None
-    listed = _listed("choices", choices, expected)
+    listed = _listed("choices", choices)
+    _check_length("choices", listed, expected)
     for position, own in enumerate(listed):
         if not isinstance(own, list | tuple) or not own or not all(isinstance(choice, str) for choice in own):
             raise InvalidCall(f"choices[{position}]: expected a list of texts, one a choice")
     return [list(own) for own in listed]
 
 
-def _listed(argument: str, value: Any, expected: int) -> list[Any]:
+def _listed(argument: str, value: Any) -> list[Any]:
     if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
-        raise InvalidCall(f"{argument}: expected a list with one item a question, got {type(value).__name__}")
-    if len(value) != expected:
-        raise InvalidCall(f"{argument} has {len(value)} items, and there are {expected} questions")
+        raise InvalidCall(f"{argument}: expected a list, got {type(value).__name__}")
     return list(value)
+
+
+def _check_length(argument: str, items: Sequence[Any], expected: int) -> None:
+    if len(items) != expected:
+        raise InvalidCall(f"{argument} has {len(items)} items, and there are {expected} questions; give one a question")
 
 
 def _key(key: str, label: str, kind: Any, description: str, requires: tuple[str, ...] = ()) -> ScoreKey:
