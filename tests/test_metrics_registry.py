@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import backend.rules
 import rexrank.metrics
+import space.rules
 from rexrank.metrics import InvalidCall, compute, metric_of, metrics, registry, score_keys
+from rexrank.metrics.documentation import scores_table
+from rexrank.protocols import load
+from rexrank.scoring.plan import plan
 from rexrank.terms import CONVENTIONS
 
 LEXICAL = {"bleu2", "coco_bleu1", "coco_bleu2", "coco_bleu3", "coco_bleu4", "rouge_l", "rouge1", "rouge2", "rouge_l_f1"}
@@ -80,6 +85,10 @@ def test_a_new_metric_is_one_new_file(tmp_path: Path, monkeypatch: pytest.Monkey
         assert scores["same_length"].values.tolist() == [1, 0]
         assert scores["same_length"].signature == "same_length|conv:published|unit:characters|v:3"
         assert set(scores) == {"same_length", "bleu2"}
+        assert "same_length" in plan("all", load("plain")).keys
+        assert "| `same_length` | Equal length. | higher | 0 to 1 | 0 to 1 | 0 |" in scores_table(metrics()["length"])
+        assert "same_length" in backend.rules.rules("plain", None).metrics
+        assert space.rules.score_column("same_length", None).label == "Length"
     finally:
         monkeypatch.undo()
         registry._found.cache_clear()
