@@ -31,6 +31,7 @@ SENTENCES = [
     ("Scarring at the left base.", "Lung Opacity +"),
     ("XXXX bilateral ___ pleural effusions.", "Pleural Effusion +"),
     ("Right-sided port-a-cath and pacemaker leads.", "Support Devices +, No Finding +"),
+    ("Cervical fusion plate.", "Support Devices +, No Finding +"),
     ("Sternotomy wires are intact.", "Support Devices +, No Finding +"),
     # a list of absent things
     ("No oedema, effusions or pneumothoraces.", "Edema -, Pneumothorax -, Pleural Effusion -, No Finding +"),
@@ -149,6 +150,8 @@ SENTENCES = [
     # history and requests
     ("History of pneumonia.", "No Finding +"),
     ("Rule out pneumonia.", "No Finding +"),
+    ("Status post lobectomy for lung cancer, no recurrence.", "No Finding +"),
+    ("After resection of a mass, there is a small effusion.", "Pleural Effusion +"),
     ("Please evaluate for pneumothorax.", "No Finding +"),
     ("INDICATION: pneumonia. FINDINGS: No effusion.", "Pleural Effusion -, No Finding +"),
     ("INDICATION: pneumonia.", ""),
