@@ -76,7 +76,7 @@ def test_card_of_invented_reports() -> None:
     assert card.counts["bleu2"] == {**card.counts["bleu2"], "n": 3, "n_empty": 1, "n_undefined": 0}
     assert (card.protocol, card.protocol_version, card.track, card.convention) == (
         "plain",
-        "1",
+        "2",
         "findings",
         "published",
     )
