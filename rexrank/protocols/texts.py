@@ -62,7 +62,10 @@ def treat(text: str, options: Iterable[TextOption]) -> str:
 
 # Open-i writes XXXX (a model trained on lower-cased reports xxxx), MIMIC-CXR ___.
 _DEID_MARK = re.compile(r"X{4,}|x{4,}|_{3,}")
-_DEID_MARKS_AND_BLANKS = re.compile(rf"([ \t]*)(?:{_DEID_MARK.pattern})(?:[ \t]+(?:{_DEID_MARK.pattern}))*([ \t]*)")
+# Blanks before a mark are looked at from their first one only, or a text of blanks would take the square of its length.
+_DEID_MARKS_AND_BLANKS = re.compile(
+    rf"(?:(?<![ \t])([ \t]+))?(?:{_DEID_MARK.pattern})(?:[ \t]+(?:{_DEID_MARK.pattern}))*([ \t]*)"
+)
 
 
 def drop_deid_marks(text: str) -> str:
