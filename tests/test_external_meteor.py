@@ -151,6 +151,19 @@ def test_a_program_killed_in_mid_call_is_replaced_and_no_study_is_lost(workers: 
     assert workers.process_ids() != before
 
 
+@needs_java
+@pytest.mark.slow
+def test_options_in_the_environment_of_java_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # In Turkish a small I has no dot, so nothing would match; with a second collector Java would not even start.
+    monkeypatch.setenv("_JAVA_OPTIONS", "-Duser.language=tr -XX:+UseG1GC")
+    own: Workers[meteor.Statistics] = Workers(meteor.program(), 1)
+    try:
+        (row,) = meteor.statistics(["RIB I"], [["rib i"]], own)
+    finally:
+        own.close()
+    assert row[-2:].tolist() == [2, 2]
+
+
 _STARTS = """
 import os, sys
 from rexrank.external import meteor

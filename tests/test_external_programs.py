@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -132,6 +133,30 @@ def test_a_copy_that_died_between_two_calls_is_replaced(workers: Workers[float])
     assert int(pid) not in workers.process_ids()
 
 
+def test_copies_that_die_together_are_each_replaced_once(workers: Workers[float]) -> None:
+    workers.ask(["sleep 0.3"] * 3, 3)
+    pids = workers.process_ids()
+
+    def kill_all() -> None:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+            # No pause in which the thread that asks could see the first death before the others.
+            end = time.monotonic() + 0.05
+            while time.monotonic() < end:
+                pass
+
+    killer = threading.Timer(0.5, kill_all)
+    switch_interval = sys.getswitchinterval()
+    sys.setswitchinterval(10)
+    killer.start()
+    try:
+        assert workers.ask(["sleep 1.5", "a", "ab"], 3) == [9, 1, 2]
+    finally:
+        killer.join()
+        sys.setswitchinterval(switch_interval)
+    assert not set(pids) & set(workers.process_ids())
+
+
 def test_threads_share_the_copies_and_get_their_own_answers(tmp_path: Path) -> None:
     workers = Workers(line_program(tmp_path), 2)
     texts = [["x" * (thread + 5 * number) for number in range(60)] for thread in range(5)]
@@ -155,6 +180,17 @@ def test_waiting_for_other_threads_has_a_limit(tmp_path: Path) -> None:
     finally:
         other.join(60)
         workers.close()
+
+
+def test_a_program_does_not_see_variables_that_are_unset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSWER", "7")
+    program = replace(line_program(tmp_path), command=("sh", "-c", "while read -r _; do echo ${ANSWER:-1}; done"))
+    for unset, answer in (((), 7), (("ANSWER",), 1)):
+        workers = Workers(replace(program, unset=unset), 1)
+        try:
+            assert workers.ask(["a"]) == [answer]
+        finally:
+            workers.close()
 
 
 def test_an_exception_in_mid_call_leaves_nothing_locked_or_out_of_step(workers: Workers[float]) -> None:

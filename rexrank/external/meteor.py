@@ -37,6 +37,8 @@ MOST_COPIES = min(4, os.cpu_count() or 1)
 
 _JAR, _DATA = "meteor-1.5.jar", "data/paraphrase-en.gz"
 _HEAP = "-Xmx2G"
+# Java obeys them after the command: another language makes other letters small, and a warning reads as an answer.
+_JAVA_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 # Measured on a slow core: a study costs about a millisecond and the square of its length; a start costs ten seconds.
 _SECONDS_PER_STUDY, _SECONDS_PER_SQUARED_CHARACTER, _SECONDS_WORTH_A_START = 1e-3, 3e-8, 10.0
 # Control characters, line and paragraph separators and halves of surrogate pairs, which UTF-8 cannot hold.
@@ -80,6 +82,7 @@ def program() -> Program[Statistics]:
         greeting=_line("ready", ["ready"]),
         read=read_answer,
         advice=f"see whether `{java} -version` works and 2 GB of memory are free",
+        unset=_JAVA_VARIABLES,
     )
 
 

@@ -49,6 +49,7 @@ class Program(Generic[Answer]):
         greeting: A line that it answers as soon as it is ready.
         read: Takes an answer to its value; raises ValueError where it is none.
         advice: What to do where it does not start, as the end of a sentence.
+        unset: Environment variables that it must not see.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Program(Generic[Answer]):
     greeting: str
     read: Callable[[str], Answer]
     advice: str
+    unset: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class _Copy:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env={name: value for name, value in os.environ.items() if name not in program.unset},
             bufsize=0,
             start_new_session=True,
         )
@@ -371,7 +374,8 @@ class _Batch(Generic[Answer]):
         self.copies.remove(copy)
         self._count_loss(copy, late)
         for idle in [other for other in self.copies if not other.owes]:
-            self._attend(idle)
+            if idle in self.copies:  # the loss of one before it may have shown that it is lost as well
+                self._attend(idle)
         if self._queue:
             self.copies.append(self._workers.one_more())
             self._enlist(self.copies[-1])
