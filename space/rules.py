@@ -122,9 +122,10 @@ def label(key: str, protocol: Protocol | None) -> str:
 def leading_labels(keys: Sequence[str]) -> list[str]:
     """Names of the first score of each metric among the keys, and how many further ones there are."""
     known = registry.score_keys()
-    first = {registry.metric_of(key).name if key in known else key: key for key in reversed(keys)}
-    leading = [key for key in keys if key in first.values()]
-    more = len(keys) - len(leading)
+    judging = [key for key in keys if key not in known or known[key].direction != "none"]
+    first = {registry.metric_of(key).name if key in known else key: key for key in reversed(judging)}
+    leading = [key for key in judging if key in first.values()]
+    more = len(judging) - len(leading)
     rest = [f"{more} more {'score' if more == 1 else 'scores'} of the same kinds"] if more else []
     return [*(label(key, None) for key in leading), *rest]
 
