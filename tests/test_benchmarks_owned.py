@@ -3,17 +3,31 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from localhub_fixtures import HubServer
 
 import rexrank
-from rexrank.benchmarks import Benchmark, BenchmarkError, chexpert_plus, mimic_cxr, push, repository, rexgradient, rrg24
+from rexrank.benchmarks import (
+    Benchmark,
+    BenchmarkError,
+    chexpert_plus,
+    mimic_cxr,
+    push,
+    push_floor,
+    repository,
+    rexgradient,
+    rrg24,
+)
+from rexrank.benchmarks.floors import Floor
+from rexrank.benchmarks.owned import LIMITS
 from rexrank.cli import main
 from rexrank.errors import RefusedInput
 from rexrank.hub import connect
@@ -144,6 +158,12 @@ def test_mimic_cxr_faults_of_both_files(tmp_path: Path) -> None:
     with pytest.raises(BenchmarkError, match="--splits"):
         mimic_cxr.load(files[0])
     assert refusal(lambda: mimic_cxr.load(files[0], tmp_path / "none.csv"))[-1][:2] == ("file_missing", "none.csv")
+
+
+def test_mimic_cxr_a_study_of_two_patients_is_refused(tmp_path: Path) -> None:
+    images = [("d1", "1", "10", "test"), ("d2", "1", "11", "test")]
+    files = mimic_files(tmp_path, [section_row("s1", SECRET)], images)
+    assert refusal(lambda: mimic_cxr.load(*files)) == [("wrong_type", "split.csv", "1", "subject_id")]
 
 
 def plus_row(path: str, findings: str = "", impression: str = "", **changes: str) -> dict[str, str]:
@@ -288,6 +308,37 @@ def test_faults_of_records_name_study_and_field(tmp_path: Path) -> None:
     assert refusal(lambda: rexgradient.load(cut))[0][:2] == ("bad_json", "cut.json")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        # The nearest float, as which numbers of JSON are read, is another patient.
+        ("subject_id", 2**53 + 1),
+        ("subject_id", True),
+        ("subject_id", 1.5),
+        ("image_path", ["\ud800.png"]),
+        ("image_path", "x" * 30_000),
+        ("frontal_lateral", ["\ud800"]),
+    ],
+)
+def test_ids_and_names_that_cannot_stay_as_written_are_refused(field: str, value: object, tmp_path: Path) -> None:
+    file = write(tmp_path / "m.json", {"a": rexrank_record(key_image_path=None, **{field: value})})
+    assert {fault[2:] for fault in refusal(lambda: mimic_cxr.load(file))} == {("a", field)}
+
+
+@pytest.mark.parametrize("split", [["train"], 1, "train "])
+def test_a_record_of_another_split_is_left_out_however_that_is_written(split: object, tmp_path: Path) -> None:
+    records = {"a": rexrank_record(split=split), "b": rexrank_record(split=None), "c": rexrank_record(split=" test")}
+    benchmark = mimic_cxr.load(write(tmp_path / "m.json", records))
+    assert [study.study_id for study in benchmark.studies] == ["b", "c"]
+
+
+def test_whole_numbers_of_a_parquet_file_are_ids(tmp_path: Path) -> None:
+    table = pa.table({"study_id": ["a"], "findings": ["Clear."], "subject_id": [2**53 + 1]})
+    pq.write_table(table, tmp_path / "m.parquet")
+    (study,) = mimic_cxr.load(tmp_path / "m.parquet").studies
+    assert study.patient_id == "9007199254740993"
+
+
 @pytest.mark.parametrize("content", ["{}", '{"a": {"section_findings": "nan"}}', '{"a": {"section_findings": null}}'])
 def test_a_file_without_any_text_is_refused(content: str, tmp_path: Path) -> None:
     file = write(tmp_path / "none.json", content)
@@ -342,10 +393,23 @@ def test_rrg24_faults(tmp_path: Path) -> None:
     assert refusal(lambda: rrg24.load(long)) == [("text_too_long", "long.txt", "2", "findings")]
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     assert refusal(lambda: rrg24.load(tmp_path / "latin.txt"))[0][:2] == ("bad_encoding", "latin.txt")
+    os.mkfifo(tmp_path / "pipe")
+    assert refusal(lambda: rrg24.load(tmp_path / "pipe")) == [("file_missing", "pipe", None, None)]
+    endless = write(tmp_path / "endless.txt", "\n" * (LIMITS.studies + 1))
+    assert refusal(lambda: rrg24.load(endless)) == [("file_too_large", "endless.txt", None, None)]
     with pytest.raises(BenchmarkError, match="--findings, --impression"):
         rrg24.load()
     with pytest.raises(BenchmarkError, match=r'cannot be named "\.\./x"'):
         rrg24.load(four, name="../x")
+
+
+def test_rrg24_reports_in_the_place_of_ids_are_counted_and_not_shown(tmp_path: Path) -> None:
+    reports = write(tmp_path / "f.txt", f"{SECRET} is seen here.\n" * 1200)
+    with pytest.raises(RefusedInput) as caught:
+        rrg24.load(reports, ids=reports)
+    assert SECRET not in str(caught.value)
+    assert "an id of 4 words" in str(caught.value.problems[0])
+    assert str(caught.value.problems[-1]).startswith("f.txt: 199 more faults of this file")
 
 
 @pytest.fixture
@@ -365,6 +429,7 @@ def test_the_repo_is_described_as_private(owned: Path) -> None:
 def test_what_was_built_can_be_scored(owned: Path, tmp_path: Path) -> None:
     assert main(["benchmark", "build", "mimic-cxr", "--source", str(owned), "--out", str(tmp_path / "out")]) == 0
     data = tmp_path / "out/data/test.parquet"
+    assert data.stat().st_mode & 0o077 == 0
     references = read_references(data, "report")
     assert references.studies["50000001"].findings == "\n Lungs are\n clear."
     texts = dict.fromkeys(references.studies, "Lungs are clear.")
@@ -377,9 +442,16 @@ def test_a_private_benchmark_goes_to_a_private_repo(hub_server: HubServer, owned
     commit = push(hub, benchmark, "owner/mimic-cxr")
     assert hub.is_private("owner/mimic-cxr")
     assert push(hub, benchmark, "owner/mimic-cxr") == commit
+    floor = Floor("Floor - x", "floor-x", "findings", {"50000001": "Clear."}, "Made up.")
+    push_floor(hub, floor, benchmark, "owner/floor-x")
+    assert hub.is_private("owner/floor-x")
     hub.ensure_repo("owner/open")
-    with pytest.raises(BenchmarkError, match=r"owner/open can be read by everybody.*make the repo private"):
-        push(hub, benchmark, "owner/open")
+    for refused in (
+        lambda: push(hub, benchmark, "owner/open"),
+        lambda: push_floor(hub, floor, benchmark, "owner/open"),
+    ):
+        with pytest.raises(BenchmarkError, match=r"owner/open can be read by everybody.*make the repo private"):
+            refused()
     elsewhere = connect("https://hub.invalid", "hf_none")
     with pytest.raises(BenchmarkError, match=r"physionet-credentialed.*never passed on.*--confirm-licence"):
         push(elsewhere, benchmark, "owner/mimic-cxr")

@@ -113,6 +113,14 @@ def test_other_bytes_of_the_same_studies_make_no_commit(hub: Hub, monkeypatch: p
     assert push(hub, _tiny("Clear."), "benchmark-host/rewritten") == first
 
 
+def test_a_spoiled_description_is_written_anew(hub: Hub) -> None:
+    repo = "benchmark-host/spoiled"
+    push(hub, _tiny("Clear."), repo)
+    hub.commit(repo, {"benchmark.yaml": b"a: [\xff"}, "spoil", hub.head(repo))
+    commit = push(hub, _tiny("Clear."), repo)
+    assert yaml.safe_load(hub.view(repo, ["benchmark.yaml"], commit).files["benchmark.yaml"])["name"] == "tiny"
+
+
 def test_iu_xray_arrives_whole(hub: Hub, tmp_path: Path) -> None:
     benchmark = iu_xray.load()
     commit = push(hub, benchmark, "benchmark-host/iu-xray")

@@ -11,6 +11,7 @@ from typing import Any
 
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkStudy, Licence
 from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, finished
+from rexrank.files import user_path
 
 NAME = "chexpert-plus"
 SPLIT = "valid"
@@ -52,7 +53,7 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
     Raises:
         RefusedInput: With every fault of the file.
     """
-    is_table = os.fspath(source).lower().endswith((".csv", ".tsv", ".parquet"))
+    is_table = user_path(source).suffix.lower() in {".csv", ".tsv", ".parquet"}
     if is_table:
         file = OwnedFile(source, _TABLE, (_ID,), SPLIT, progress)
         studies = tuple(_of_images(file))

@@ -10,6 +10,7 @@ from typing import Any
 
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError, BenchmarkStudy, Licence
 from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, finished
+from rexrank.files import user_path
 
 NAME = "mimic-cxr"
 LICENCE = Licence(
@@ -51,7 +52,7 @@ def load(
         RefusedInput: With every fault of the files.
         BenchmarkError: The sectioned reports were given without the split.
     """
-    if splits is None and os.fspath(source).lower().endswith(".csv"):
+    if splits is None and user_path(source).suffix.lower() == ".csv":
         raise BenchmarkError(
             "the sectioned reports of MIMIC-CXR name neither split nor patient; give mimic-cxr-2.0.0-split.csv as well "
             "(--splits)"
@@ -81,22 +82,13 @@ def _of_rexrank(file: OwnedFile) -> Iterator[BenchmarkStudy]:
 
 def _of_split(file: OwnedFile, images: OwnedFile) -> Iterator[BenchmarkStudy]:
     """Studies of the split in its order, with their sections."""
-    sections: dict[str, Mapping[str, Any]] = {}
-    for written, record in file.records().items():
-        study_id = written.removeprefix("s")
-        if study_id in sections:
-            file.reader.faults.add("duplicate_key", "the study stands there with and without the letter s", study_id)
-        sections[study_id] = record
-    of_study: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-    for dicom_id, row in images.records().items():
-        if named := images.word(dicom_id, row, "study"):
-            of_study.setdefault(named, []).append((dicom_id, row))
-        else:
-            images.reader.faults.add("wrong_type", "it has no study id", dicom_id, "study_id")
-    for study_id, rows in of_study.items():
-        patient = images.word(rows[0][0], rows[0][1], "patient_id")
-        if patient is None:
-            images.reader.faults.add("wrong_type", "it has no patient id", study_id, "subject_id")
+    sections = _sections(file)
+    for study_id, rows in _images_of_studies(images).items():
+        patients = {images.word(dicom_id, row, "patient_id") for dicom_id, row in rows}
+        patient = next(iter(patients))
+        if patient is None or len(patients) > 1:
+            message = "its rows name no patient, or more than one; an image belongs to one study of one patient"
+            images.reader.faults.add("wrong_type", message, study_id, "subject_id")
             continue
         if study_id not in sections:
             message = "a study of the test split is not among the sectioned reports; make that file anew"
@@ -109,3 +101,25 @@ def _of_split(file: OwnedFile, images: OwnedFile) -> Iterator[BenchmarkStudy]:
             "subject_id": patient,
         }
         yield file.study(study_id, record)
+
+
+def _sections(file: OwnedFile) -> dict[str, Mapping[str, Any]]:
+    """Records of sections by the study's number."""
+    sections: dict[str, Mapping[str, Any]] = {}
+    for written, record in file.records().items():
+        study_id = written.removeprefix("s")
+        if study_id in sections:
+            file.reader.faults.add("duplicate_key", "the study stands there with and without the letter s", study_id)
+        sections[study_id] = record
+    return sections
+
+
+def _images_of_studies(images: OwnedFile) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
+    """Id and row of each study's images."""
+    of_study: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for dicom_id, row in images.records().items():
+        if named := images.word(dicom_id, row, "study"):
+            of_study.setdefault(named, []).append((dicom_id, row))
+        else:
+            images.reader.faults.add("wrong_type", "it has no study id", dicom_id, "study_id")
+    return of_study

@@ -8,11 +8,11 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkStudy
 from rexrank.errors import RefusedInput
+from rexrank.files import user_path
 from rexrank.reports.json_files import Entry, Fields
 from rexrank.reports.problems import Problem
 from rexrank.reports.reading import Reader, kind_of
@@ -20,6 +20,8 @@ from rexrank.reports.studies import Limits, whole_report
 
 # CheXpert Plus is one CSV file of all its images.
 LIMITS = Limits(file_bytes=4 * 2**30, unpacked_bytes=8 * 2**30)
+# From here on not every whole number is a float, which numbers of JSON are read as.
+_EXACT = 2**53
 
 Names = Mapping[str, tuple[str, ...]]
 """For each thing a benchmark holds, the fields in which a data set keeps it; the first one that is there counts."""
@@ -67,7 +69,6 @@ class OwnedFile:
 
     Attributes:
         reader: Collects the faults.
-        other_splits: How many records were left out because they belong to another split.
     """
 
     def __init__(
@@ -80,8 +81,7 @@ class OwnedFile:
     ) -> None:
         texts = names["findings"] + names["impression"] if "findings" in names else names["split"]
         others = (name for what in names.values() for name in what if name not in texts)
-        self.reader = Reader(Path(path), "references", Fields(texts, tuple(dict.fromkeys(others)), ids), LIMITS)
-        self.other_splits = 0
+        self.reader = Reader(user_path(path), "references", Fields(texts, tuple(dict.fromkeys(others)), ids), LIMITS)
         self._names = names
         self._split = split
         self._progress = progress
@@ -131,9 +131,13 @@ class OwnedFile:
         """An id, a sex, an age: text as it is written, a whole number without a decimal point."""
         field = self._field(record, what)
         value = record[field] if field else None
-        if isinstance(value, float) and value.is_integer():
-            return str(int(value))
-        return self.section(study_id, record, what)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value % 1:
+            return self.section(study_id, record, what)
+        if isinstance(value, float) and abs(value) >= _EXACT:
+            message = "the number has more digits than are read exactly; write it in quotes"
+            self.reader.faults.add("wrong_type", message, study_id, field)
+            return None
+        return str(int(value))
 
     def _context(self, study_id: str, record: Mapping[str, Any], is_written: object) -> str | None:
         """The context as it is given; empty where there is nothing to write one from either."""
@@ -158,12 +162,9 @@ class OwnedFile:
         items = value if isinstance(value, list | tuple) else [value]
         if what == "view":
             items = ["" if item is None or item != item else item for item in items]
-        for item in items:
-            if not isinstance(item, str):
-                message = f"expected texts, got {kind_of(item)}"
-                self.reader.faults.add("wrong_type", message, study_id, field)
-                return ()
-        return tuple(items) if any(items) else ()
+        texts = [self.reader.text(study_id, item, field) for item in items]
+        good = tuple(text for text in texts if text is not None)
+        return good if len(good) == len(texts) and any(good) else ()
 
     def _field(self, record: Mapping[str, Any], what: str) -> str | None:
         return next((name for name in self._names.get(what, ()) if name in record), None)
@@ -173,9 +174,8 @@ class OwnedFile:
             record = entry.value if isinstance(entry.value, Mapping) else {}
             field = self._field(record, "split")
             found = record[field] if field else None
-            if self._split and isinstance(found, str) and found.strip() and found.strip() != self._split:
-                self.other_splits += 1
-            else:
+            named = "" if found is None or found != found else str(found).strip()
+            if not self._split or named in ("", self._split):
                 yield entry
 
 

@@ -113,12 +113,7 @@ def push(hub: "Hub", benchmark: Benchmark, repo_id: str, confirm_licence: bool =
     from rexrank.hub.upload import upload_changed
 
     check_licence(benchmark, hub.endpoint, confirm_licence)
-    hub.ensure_repo(repo_id, private=benchmark.references == "private")
-    if benchmark.references == "private" and not hub.is_private(repo_id):
-        raise BenchmarkError(
-            f"{repo_id} can be read by everybody, and the references of {benchmark.name} are private; "
-            "make the repo private in its settings, or name another one with --repo"
-        )
+    _ensure_repo(hub, benchmark, repo_id)
     wanted = files(benchmark)
     if _published_content(hub, repo_id) == benchmark.content_sha256:
         # Another pyarrow writes other bytes for the same studies; the revision must not move for that.
@@ -152,7 +147,7 @@ def push_floor(hub: "Hub", floor: Floor, benchmark: Benchmark, repo_id: str, con
     from rexrank.hub.upload import upload_changed
 
     check_licence(benchmark, hub.endpoint, confirm_licence)
-    hub.ensure_repo(repo_id)
+    _ensure_repo(hub, benchmark, repo_id)
     message = f"{floor.name}: {len(floor.predictions)} predictions"
     return upload_changed(hub, repo_id, floor_files(floor, benchmark), message)
 
@@ -173,13 +168,27 @@ def check_licence(benchmark: Benchmark, endpoint: str, confirm_licence: bool) ->
     )
 
 
+def _ensure_repo(hub: "Hub", benchmark: Benchmark, repo_id: str) -> None:
+    """Make a repo that shows the benchmark's texts to nobody who may not see them; refuse one that does."""
+    is_private = benchmark.references == "private"
+    hub.ensure_repo(repo_id, private=is_private)
+    if is_private and not hub.is_private(repo_id):
+        raise BenchmarkError(
+            f"{repo_id} can be read by everybody, and the texts of {benchmark.name} are private; "
+            "make the repo private in its settings, or name another one with --repo"
+        )
+
+
 def _published_content(hub: "Hub", repo_id: str) -> str | None:
     import yaml
 
     held = hub.view(repo_id, [DESCRIPTION_FILE, REFERENCE_FILE])
     if REFERENCE_FILE not in held.files.keys() | held.oversize.keys() or DESCRIPTION_FILE not in held.files:
         return None
-    found = yaml.safe_load(held.files[DESCRIPTION_FILE])
+    try:
+        found = yaml.safe_load(held.files[DESCRIPTION_FILE])
+    except yaml.YAMLError:
+        return None
     return found.get("content_sha256") if isinstance(found, dict) else None
 
 

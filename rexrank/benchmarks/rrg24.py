@@ -19,6 +19,7 @@ from rexrank.reports.formats import check_utf8
 from rexrank.reports.json_files import Fields
 from rexrank.reports.problems import Problem
 from rexrank.reports.reading import Reader
+from rexrank.reports.sources import read_file
 
 NAME = "rrg24"
 LICENCE = Licence(
@@ -56,7 +57,7 @@ def load(
         RefusedInput: With every fault of the files.
         BenchmarkError: No file of reports was given, or the name cannot be that of a benchmark.
     """
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise BenchmarkError(f"a benchmark cannot be named {shown(name)}; use lower-case letters, digits, - _ and .")
     given = {section: path for section, path in zip(SECTIONS, (findings, impression), strict=True) if path is not None}
     if not given:
@@ -100,14 +101,10 @@ def _lines(path: str | os.PathLike[str], problems: list[Problem]) -> list[str]:
     source = user_path(path)
     faults = Faults(source.name, LIMITS.listed_problems)
     try:
-        with source.open("rb") as handle:
-            data = handle.read(LIMITS.file_bytes + 1)
-        if len(data) > LIMITS.file_bytes:
-            raise faults.fatal("file_too_large", f"it is larger than {LIMITS.file_bytes:,} bytes")
+        data = read_file(source, source.name, LIMITS, any_ending=True)
         check_utf8(data, faults)
-    except OSError as error:
-        problems.append(Problem("file_missing", source.name, None, None, f"it cannot be read: {error.strerror}"))
-        return []
+        if data.count(b"\n") > LIMITS.studies:
+            raise faults.fatal("file_too_large", f"it has more than {LIMITS.studies:,} lines, which are read")
     except RefusedInput as refused:
         problems += refused.problems
         return []
@@ -120,16 +117,17 @@ def _lines(path: str | os.PathLike[str], problems: list[Problem]) -> list[str]:
 def _study_ids(path: str | os.PathLike[str] | None, count: int, problems: list[Problem]) -> list[str]:
     if path is None:
         return [str(number) for number in range(1, count + 1)]
-    file, seen = Path(path).name, dict[str, int]()
+    faults, seen = Faults(Path(path).name, LIMITS.listed_problems), dict[str, int]()
     study_ids = _lines(path, problems)
     for number, study_id in enumerate(study_ids, start=1):
         if not study_id or len(study_id) > LIMITS.id_characters or not study_id.isprintable():
             message = f"line {number}: expected a study id of 1 to {LIMITS.id_characters} printable characters"
-            problems.append(Problem("wrong_type", file, None, "study_id", message))
+            faults.add("wrong_type", message, field="study_id")
         elif study_id in seen:
             message = f"line {number}: duplicate study id, first on line {seen[study_id]}; keep one"
-            problems.append(Problem("duplicate_key", file, study_id, None, message))
+            faults.add("duplicate_key", message, study_id)
         seen.setdefault(study_id, number)
+    problems += faults.problems()
     return study_ids
 
 

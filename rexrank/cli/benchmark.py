@@ -100,8 +100,9 @@ def _build(benchmark: "Benchmark", folder: Path) -> None:
     from rexrank.benchmarks.repository import files
     from rexrank.files import write_atomically
 
+    mode = 0o600 if benchmark.references == "private" else 0o644
     for path, data in files(benchmark).items():
-        write_atomically(folder / path, data)
+        write_atomically(folder / path, data, mode)
     print(f"{benchmark.name}: {_tracks(benchmark.tracks)} in {folder}; {benchmark.licence.name}")
 
 

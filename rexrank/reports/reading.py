@@ -199,7 +199,7 @@ class Reader:
             field = None
         if isinstance(value, list | tuple) and len(value) == 1:
             value = value[0]
-        return self._text(study_id, value, field) or ""
+        return self.text(study_id, value, field) or ""
 
     def study(self, study_id: str, value: object, track: Track) -> Study:
         """One study's references; absent where a text is absent or faulty."""
@@ -235,10 +235,11 @@ class Reader:
         """A section's text, or None where it is absent or faulty."""
         if value is None or _is_nan(value):
             return None
-        text = self._text(study_id, value, field)
+        text = self.text(study_id, value, field)
         return None if text is None or is_absent(text) else text
 
-    def _text(self, study_id: str, value: object, field: str | None) -> str | None:
+    def text(self, study_id: str, value: object, field: str | None) -> str | None:
+        """A text as it is written, or None where it is faulty."""
         limit = self._limits.report_characters
         if not isinstance(value, str):
             self.faults.add("wrong_type", f"expected text, got {kind_of(value)}", study_id, field)

@@ -93,6 +93,22 @@ def _is_housekeeping(file: str) -> bool:
 
 
 def _content(path: Path, name: str, limits: Limits) -> Content:
+    data = read_file(path, name, limits)
+    return Content(name, _ending(path.name), data, hashlib.sha256(data).hexdigest())
+
+
+def read_file(path: Path, name: str, limits: Limits, any_ending: bool = False) -> bytes:
+    """A file's bytes.
+
+    Args:
+        path: Where it is.
+        name: What messages call it.
+        limits: Size.
+        any_ending: Whether it may end in something else than `ENDINGS`.
+
+    Raises:
+        RefusedInput: The file is absent, no plain file, too large, of no known ending or cannot be read.
+    """
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -100,7 +116,8 @@ def _content(path: Path, name: str, limits: Limits) -> Content:
         if not stat.S_ISREG(status.st_mode):
             # A pipe may never end, and one without a writer is never opened.
             raise _refused("file_missing", name, "it is a pipe or a device; write its content to a file first")
-        ending = _known_ending(path.name, name)
+        if not any_ending:
+            _known_ending(path.name, name)
         _check_size(status.st_size, name, limits)
         with path.open("rb") as handle:
             # One byte more than allowed tells a file that grew meanwhile.
@@ -113,7 +130,7 @@ def _content(path: Path, name: str, limits: Limits) -> Content:
         reason = getattr(error, "strerror", None) or "not a possible path"
         raise _refused("file_missing", name, f"it cannot be read: {reason}") from None
     _check_size(len(data), name, limits)
-    return Content(name, ending, data, hashlib.sha256(data).hexdigest())
+    return data
 
 
 def _from_hub(address: str, role: Role, limits: Limits) -> Content:
