@@ -113,6 +113,7 @@ def test_refusals_are_one_sentence_and_leave_no_text_in_the_log(page_address: tu
         ([["", ""]], ("bleu2",), "", "no items"),
         ([[MARK, MARK]], (), "", "keys: expected some of"),
         ([[MARK, MARK]] * 201, ("bleu2",), "", "at most 200 reports"),
+        ([["a", "a"], [MARK, MARK * 3000]], ("bleu2",), "", "row 2: at most 20,000 characters"),
         ([[MARK, MARK]], ("bleu2",), f'{{"stemmer": "{MARK}"}}', 'unknown option "stemmer"; bleu takes'),
         ([[MARK, MARK]], ("bleu2",), f"{MARK} a", "options: this is not JSON"),
         ([[MARK, MARK]], ("bleu2",), f'["{MARK}"]', "options: expected an object of names and values, got list"),

@@ -5,7 +5,7 @@ It opens with the first worked example of the module's tests.py.
 
 import json
 import runpy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from rexrank.errors import RexrankError
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.modules.arguments import SETTINGS, features_of, option_names
 from rexrank.modules.checked import Checked
+from rexrank.reports.studies import Limits
 from rexrank.terms import CONVENTIONS
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 HEADERS = ["prediction", "reference"]
 MAX_REPORTS = 200
+# As in a file of predictions: some scores take time with the square of a text's length.
+MAX_CHARACTERS = Limits().report_characters
 # Options that also take the path of a file, which nobody may choose on another's machine.
 TAKE_A_PATH = ("df", "training")
 _MANY_KEYS = 12
@@ -43,10 +46,27 @@ def build(module: Path) -> "gradio.Interface":
 
     metric = evaluate.load(str(module))
     example = runpy.run_path(str(module.parent / "tests.py"))["test_cases"][0]
+    return gr.Interface(
+        fn=_scorer(type(metric)),
+        inputs=_inputs(metric, example),
+        outputs=gr.JSON(label="Result", elem_id="result"),
+        title=f"rexrank/{module.stem}",
+        description=metric.description,
+        api_name="score",
+        api_description="Score predictions against references with one convention.",
+        flagging_mode="never",
+        submit_btn="Score",
+    )
+
+
+def _inputs(metric: Checked, example: Mapping[str, Any]) -> "list[gradio.Component]":
+    """The fields of the page, filled with an example."""
+    import gradio as gr
+
     options = dict(example["options"])
     features = options.pop("features", {})
     item = "report" if metric.registered.task == "report" else "answer"
-    inputs = [
+    return [
         gr.Dataframe(
             value=[list(row) for row in zip(example["predictions"], example["references"], strict=True)],
             headers=HEADERS,
@@ -77,17 +97,6 @@ def build(module: Path) -> "gradio.Interface":
             elem_id="options",
         ),
     ]
-    return gr.Interface(
-        fn=_scorer(type(metric)),
-        inputs=inputs,
-        outputs=gr.JSON(label="Result", elem_id="result"),
-        title=f"rexrank/{module.stem}",
-        description=metric.description,
-        api_name="score",
-        api_description="Score predictions against references with one convention.",
-        flagging_mode="never",
-        submit_btn="Score",
-    )
 
 
 def launch(page: "gradio.Interface", **settings: Any) -> Any:
@@ -131,23 +140,37 @@ def _scorer(module: type[Checked]) -> Callable[..., dict[str, Any]]:
     def score(
         reports: Sequence[Sequence[Any]], convention: str, keys: Sequence[str], features: str, options: str
     ) -> dict[str, Any]:
-        rows = [[cell or "" for cell in row] for row in reports if any(str(cell or "").strip() for cell in row)]
-        if len(rows) > MAX_REPORTS:
-            raise gr.Error(
-                f"at most {MAX_REPORTS} reports here; use the module in Python for more", print_exception=False
-            )
         # A module keeps rows between calls, so every visitor gets an instance of their own.
         metric = module()
         try:
+            rows = rows_of(reports)
             return metric.compute(
-                predictions=[row[0] for row in rows],
-                references=[row[1] for row in rows],
+                predictions=[prediction for prediction, _ in rows],
+                references=[reference for _, reference in rows],
                 **{"convention": convention, "keys": list(keys), **settings_of(features, options)},
             )
         except RexrankError as refused:
             raise gr.Error(str(refused), print_exception=False) from None
 
     return score
+
+
+def rows_of(reports: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]]:
+    """Prediction and reference of the rows of the table in which anything stands.
+
+    Raises:
+        InvalidCall: There are more or longer texts than a page takes from a visitor.
+    """
+    filled = ([cell or "" for cell in row] for row in reports if any(str(cell or "").strip() for cell in row))
+    rows = [(row[0], row[1] if len(row) > 1 else "") for row in filled]
+    if len(rows) > MAX_REPORTS:
+        raise InvalidCall(f"at most {MAX_REPORTS} reports here; use the module in Python for more")
+    for place, texts in enumerate(rows):
+        if any(len(text) > MAX_CHARACTERS for text in texts if isinstance(text, str)):
+            raise InvalidCall(
+                f"row {place + 1}: at most {MAX_CHARACTERS:,} characters a text here; use the module in Python for more"
+            )
+    return rows
 
 
 def settings_of(features: str, options: str) -> dict[str, Any]:
