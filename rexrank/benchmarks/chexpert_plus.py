@@ -61,7 +61,7 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
         # ReXrank's file is this split and nothing else.
         file = OwnedFile(source, REXRANK_NAMES, progress=progress)
         studies = tuple(
-            replace(study, patient_id=study.patient_id or _patient(study.study_id)) for study in _of_rexrank(file)
+            replace(study, patient_id=study.patient_id or _patient(study.study_id)) for study in file.studies()
         )
     benchmark = Benchmark(
         name=NAME,
@@ -77,11 +77,6 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
         references="private",
     )
     return finished(benchmark, file.reader.faults.problems(), file.reader.faults.file, PUBLISHED)
-
-
-def _of_rexrank(file: OwnedFile) -> Iterator[BenchmarkStudy]:
-    for study_id, record in file.records().items():
-        yield file.study(study_id, record)
 
 
 def _patient(study_id: str) -> str | None:

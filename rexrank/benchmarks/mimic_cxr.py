@@ -60,7 +60,7 @@ def load(
     names = REXRANK_NAMES if splits is None else _SECTIONED
     file = OwnedFile(source, names, ("study_id", "study"), "test", progress)
     images = None if splits is None else OwnedFile(splits, _IMAGES, ("dicom_id",), "test", progress)
-    studies = tuple(_of_rexrank(file) if images is None else _of_split(file, images))
+    studies = tuple(file.studies() if images is None else _of_split(file, images))
     problems = [*file.reader.faults.problems(), *(images.reader.faults.problems() if images else ())]
     benchmark = Benchmark(
         name=NAME,
@@ -73,11 +73,6 @@ def load(
         references="private",
     )
     return finished(benchmark, problems, file.reader.faults.file, PUBLISHED)
-
-
-def _of_rexrank(file: OwnedFile) -> Iterator[BenchmarkStudy]:
-    for study_id, record in file.records().items():
-        yield file.study(study_id, record)
 
 
 def _of_split(file: OwnedFile, images: OwnedFile) -> Iterator[BenchmarkStudy]:

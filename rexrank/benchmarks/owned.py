@@ -98,6 +98,11 @@ class OwnedFile:
                 self.reader.faults.add("not_an_object", message, record_id)
         return records
 
+    def studies(self) -> Iterator[BenchmarkStudy]:
+        """One study of each record."""
+        for study_id, record in self.records().items():
+            yield self.study(study_id, record)
+
     def study(self, study_id: str, record: Mapping[str, Any]) -> BenchmarkStudy:
         """The study that a record holds; what is faulty is absent from it."""
         findings, impression = self.section(study_id, record, "findings"), self.section(study_id, record, "impression")

@@ -51,8 +51,7 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
     """
     file = OwnedFile(source, _NAMES, ("study_id", "id"), "test", progress)
     studies = []
-    for study_id, record in file.records().items():
-        study = file.study(study_id, record)
+    for study in file.studies():
         # Paths are written as seen from the folder of the metadata.
         images = tuple(image.removeprefix("../") for image in study.image_path)
         key = study.key_image_path.removeprefix("../") if study.key_image_path else None

@@ -7,7 +7,7 @@ file makes a benchmark of its own.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError, BenchmarkStudy, Licence
@@ -63,6 +63,26 @@ def load(
     if not given:
         raise BenchmarkError("name a file of findings, of impressions, or both (--findings, --impression)")
     problems: list[Problem] = []
+    benchmark = Benchmark(
+        name=name,
+        title="RRG24 test set",
+        split="test",
+        studies=tuple(_studies(given, ids, problems, progress)),
+        licence=LICENCE,
+        description="A test set of the shared task RRG24, built by an owner of the data. No word is changed.",
+        provenance="A study's id is the number of its line." if ids is None else "Ids are those of the owner's file.",
+        references="private",
+    )
+    return finished(benchmark, problems, Path(next(iter(given.values()))).name, None)
+
+
+def _studies(
+    given: Mapping[str, str | os.PathLike[str]],
+    ids: str | os.PathLike[str] | None,
+    problems: list[Problem],
+    progress: bool,
+) -> Iterator[BenchmarkStudy]:
+    """The studies of the lines of the files by section; adds the files' faults to the problems."""
     texts = {section: _lines(path, problems) for section, path in given.items()}
     study_ids = _study_ids(ids, max(map(len, texts.values())), problems)
     _check_lengths(texts, given, len(study_ids), ids, problems)
@@ -70,8 +90,8 @@ def load(
         section: _sections(lines, study_ids, section, Path(given[section]).name, problems, progress)
         for section, lines in texts.items()
     }
-    studies = (
-        BenchmarkStudy(
+    for study_id in study_ids:
+        yield BenchmarkStudy(
             study_id=study_id,
             findings=sections.get("findings", {}).get(study_id),
             impression=sections.get("impression", {}).get(study_id),
@@ -81,19 +101,6 @@ def load(
             key_image_path=None,
             given_context="",
         )
-        for study_id in study_ids
-    )
-    benchmark = Benchmark(
-        name=name,
-        title="RRG24 test set",
-        split="test",
-        studies=tuple(studies),
-        licence=LICENCE,
-        description="A test set of the shared task RRG24, built by an owner of the data. No word is changed.",
-        provenance="A study's id is the number of its line." if ids is None else "Ids are those of the owner's file.",
-        references="private",
-    )
-    return finished(benchmark, problems, Path(next(iter(given.values()))).name, None)
 
 
 def _lines(path: str | os.PathLike[str], problems: list[Problem]) -> list[str]:
