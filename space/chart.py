@@ -11,6 +11,7 @@ from space.formatting import escape, interval, is_missing, number
 _LOGGER = logging.getLogger(__name__)
 _TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 SHOWN = 30
+_BETTER = {"higher": "; further right is better", "lower": "; further left is better", "none": ""}
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,9 @@ def _draw(marks: Sequence[Mark], title: str, direction: Direction, digits: int) 
     labels = "".join(
         f'<span style="left:{_place(tick, start, end)}">{number(tick, digits_of_step)}</span>' for tick in ticks
     )
-    better = "further right is better" if direction == "higher" else "further left is better"
     return (
         f'<figure class="rx-chart rx-panel" aria-label="{escape(title)} with intervals">'
-        f"<figcaption>{escape(title)} <small>dot: score, line: 95 % interval; {better}</small></figcaption>"
+        f"<figcaption>{escape(title)} <small>dot: score, line: 95 % interval{_BETTER[direction]}</small></figcaption>"
         f'<div class="rx-plot"><div class="rx-mark rx-grid" aria-hidden="true"><span></span><span>{lines}</span></div>'
         f"{''.join(_row(mark, start, end, digits) for mark in marks)}"
         f'<div class="rx-mark rx-axis" aria-hidden="true"><span></span><span>{labels}</span></div></div></figure>'

@@ -24,6 +24,7 @@ PLAIN_COLUMNS = {
 DEFAULT_PLAIN_COLUMNS = ("n_studies", "n_empty")
 TEXT_COLUMNS = ("model_name", "organization")
 _LOWER_FIRST = (BY_RANK, "n_empty")
+_ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _ACCENT = "background: var(--rx-sorted)"
 
 
@@ -34,7 +35,7 @@ class Column:
     Attributes:
         key: Score key.
         label: Name for readers, without the arrow.
-        direction: Whether the higher or the lower value is the better one.
+        direction: Whether the higher or the lower value is the better one, or neither.
         digits: Decimals shown.
         description: One sentence with the formula in words.
         inverse_of: Score key of which one over the mean is shown, or None. Such a column sorts by that score.
@@ -49,8 +50,8 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """Label with the arrow that says which way is better."""
-        return f"{self.label} {'↑' if self.direction == 'higher' else '↓'}"
+        """Label with the arrow that says which way is better, where one is."""
+        return f"{self.label} {_ARROWS[self.direction]}".rstrip()
 
 
 @dataclass(frozen=True)

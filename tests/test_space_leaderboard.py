@@ -245,6 +245,14 @@ def test_of_another_metric_the_first_score_is_shown_and_the_others_wait_to_be_ch
     assert [column.key for column in arrange_page(data, replace(asked, chosen=every)).columns] == list(every)
 
 
+def test_a_number_that_judges_nothing_has_no_arrow_and_the_largest_first() -> None:
+    words = Column("report_words", "Report words", "none")
+    assert words.heading == "Report words"
+    rows = [board_row(1, "Ant", 1, report_words=10.0), board_row(2, "Bee", 2, report_words=30.0)]
+    assert _names(arranged(rows, "report_words", (words,))) == ["Bee", "Ant"]
+    assert "is better" not in interval_chart([Mark("Ant", 10.0), Mark("Bee", 30.0)], words.heading, "none")
+
+
 @pytest.mark.parametrize("key", ["bleu2", "rouge_l", "coco_bleu4", "rouge_l_f1"])
 def test_a_score_has_one_name_under_every_protocol(key: str) -> None:
     names = {label(key, load(protocol)) for protocol in ("rexrank@2025-09-05", "rexrank@2026-08", "plain@1", "")}

@@ -91,12 +91,12 @@ def order(rows: Sequence[Standing], direction: Direction, best_first: bool = Tru
     """Sort rows for display.
 
     Rows without a value come last in both directions; of the others the complete ones come first. Among equals the
-    earlier submission comes first, then the name.
+    earlier submission comes first, then the name. A number that judges nothing stands with the largest first.
 
     Returns:
         Positions in ``rows``, in the order to show.
     """
-    descending = (direction == "higher") == best_first
+    descending = (direction != "lower") == best_first
 
     def place(position: int) -> tuple[bool, bool, float, datetime, str]:
         row = rows[position]
