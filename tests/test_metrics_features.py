@@ -1,16 +1,20 @@
 """What every metric gets from the core: features, values for blank reports of its own, reasons, scripts, whole sets."""
 
+import json
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from feature_makers import features_of
 
 from rexrank.metrics import InvalidCall, TextFeatures, Unavailable, compute, metric_of, score_keys, why_unavailable
-from rexrank.metrics.features import FEATURES, check_features, of_kept_references
+from rexrank.metrics.features import FEATURES, of_kept_references, read_features
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.policy import Judged, judge, read_policy
+from rexrank.metrics.ratescore import Entity
 from rexrank.metrics.registry import ScoreKey
 
 REPORT, RUSSIAN = "Mild edema.", "Лёгкие без очагов."
@@ -143,22 +147,105 @@ def test_a_column_of_pandas_is_taken_in_its_order() -> None:
 def test_features_have_to_fit_the_texts() -> None:
     counts = [1, 2]
     good = TextFeatures([1, 2], [[1], [1, 2]])
-    assert check_features({"chexbert_cls": good, "bertscore": [0.1, 0.2]}, counts)["chexbert_cls"] is good
+    assert read_features({"chexbert_cls": good, "bertscore": [0.1, 0.2]}, counts)["chexbert_cls"] == good
+    form = re.escape('expected {"predictions": […], "references": [[…], …]} (or TextFeatures), got ')
     for wrong, message in (
         ({"chexbert": good}, 'unknown name "chexbert"; known are chexbert_labels'),
-        ({"chexbert_cls": [1, 2]}, "expected TextFeatures, got list"),
+        ({"chexbert_cls": [1, 2]}, f"{form}list"),
+        ({"chexbert_cls": {"predictions": [1, 2]}}, f"{form}a dict without references"),
+        ({"chexbert_cls": {"predictions": [1, 2], "references": [[1], [1, 2]], "d": 3}}, f"{form}a dict with further"),
         ({"chexbert_cls": TextFeatures([1], [[1], [1, 2]])}, "predictions has 1 items, and there are 2 texts"),
         ({"chexbert_cls": TextFeatures([1, 2], [[1], [1]])}, r"references\[1\] has 1 items, and there are 2 texts"),
         ({"bertscore": [0.1]}, "has 1 items, and there are 2 texts"),
         ({"bertscore": 0.1}, "expected a list, got float"),
         ({"bertscore": {0: 0.1, 1: 0.2}}, "expected a list, got dict"),
         ({"chexbert_cls": TextFeatures("ab", [[1], [1, 2]])}, "expected a list, got str"),
-        ([good], "features: expected features by their names, got list"),
+        ([good], "features: expected a dict, got list"),
     ):
         with pytest.raises(InvalidCall, match=message):
-            check_features(wrong, counts)  # type: ignore[arg-type]
+            read_features(wrong, counts)
     assert of_kept_references(good, [[0], [1]]) == TextFeatures([1, 2], [[1], [2]])
     assert of_kept_references([0.1], [[0]]) == [0.1]
+
+
+ITEMS: dict[str, list[Any]] = {
+    "chexbert_labels": [[0] * 14, np.zeros(14, dtype=np.int8)],
+    "chexbert_cls": [[0.5, 1.0], np.ones(3), [0.5]],
+    "radgraph_xl_graphs": [{"entities": {}}, {}],
+    "radgraph_v1_graphs": [{"entities": {}}, {}],
+    "bertscore_tokens": [[[1.0, 0.0], [0.0, 1.0]], np.eye(2)],
+    "minilm_tokens": [[[1.0], [1.0]], np.eye(3)],
+    "ratescore_entities": [
+        [],
+        [Entity("scar", "DISEASE", [1.0])],
+        [{"type": "DISEASE", "vector": [1.0]}, {"type": "DISEASE", "vector": [1.0]}],
+    ],
+    "srrbert_labels": [[], ["edema"], {"edema", "scar"}],
+}
+
+
+def test_every_feature_of_texts_is_told_from_a_list_with_one() -> None:
+    assert set(ITEMS) == {name for name, feature in FEATURES.items() if feature.of == "text"}
+    for name, items in ITEMS.items():
+        for chosen in ([*items, None], items[:1], items[1:], [None]):
+            listed = [[item] for item in chosen]
+            counts = [1] * len(chosen)
+            for references in (chosen, listed, tuple(listed)):
+                given = {name: {"predictions": chosen, "references": references}}
+                found = read_features(given, counts)[name]
+                assert isinstance(found, TextFeatures)
+                assert all(found.references[at][0] is item for at, item in enumerate(chosen)), name
+                assert list(map(len, found.references)) == counts
+
+
+@pytest.mark.parametrize("name", [name for name, feature in FEATURES.items() if feature.of == "text"])
+def test_features_are_taken_as_a_json_file_has_them(name: str) -> None:
+    predictions, references = ["Mild edema.", "Small scar."], ["Edema.", "A scar, small."]
+    keys = [key for key, found in score_keys().items() if found.needs == (name,)]
+    (made,) = features_of([name], predictions, [[text] for text in references]).values()
+    assert isinstance(made, TextFeatures)
+    plain = json.loads(json.dumps(as_json({"predictions": made.predictions, "references": made.references})))
+    flat = {**plain, "references": [items[0] for items in plain["references"]]}
+    wanted = compute(keys, predictions, references, features={name: made})
+    for given in (plain, flat, TextFeatures(**flat)):
+        for texts in (references, [[text] for text in references]):
+            found = compute(keys, predictions, texts, features={name: given})
+            assert [found[key].values.tolist() for key in keys] == [wanted[key].values.tolist() for key in keys]
+    several = [[text, text] for text in references]
+    with pytest.raises(InvalidCall, match=r"references\[0\]"):
+        compute(keys, predictions, several, features={name: flat})
+
+
+def as_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: as_json(one) for name, one in value.items()}
+    if isinstance(value, Entity):
+        return value._asdict() | {"vector": as_json(value.vector)}
+    if isinstance(value, list | tuple | set):
+        return [as_json(one) for one in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def test_vectors_may_be_one_array() -> None:
+    vectors = np.array([[3.0, 4.0], [0.0, 1.0]])
+    flat = compute(
+        "sembscore",
+        ["A.", "B."],
+        ["C.", "D."],
+        features={"chexbert_cls": {"predictions": vectors, "references": vectors}},
+    )
+    assert flat["sembscore"].values.tolist() == [1, 1]
+    listed = {"predictions": vectors, "references": vectors[:, None]}
+    found = compute("sembscore", ["A.", "B."], ["C.", "D."], features={"chexbert_cls": listed})
+    assert found["sembscore"].values.tolist() == [1, 1]
+
+
+def test_a_call_without_features_shows_how_they_are_given() -> None:
+    with pytest.raises(Unavailable) as caught:
+        compute("radgraph_simple", [REPORT], [REPORT])
+    assert str(caught.value).endswith(
+        'give features={"radgraph_xl_graphs": {"predictions": […], "references": [[…], …]}}'
+    )
 
 
 def test_a_score_without_its_features_says_what_it_needs() -> None:

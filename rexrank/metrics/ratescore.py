@@ -173,9 +173,7 @@ def _read(item: Any, where: str) -> Entities:
     types: list[int] = []
     vectors: list[NDArray[Any]] = []
     for index, entity in enumerate(item):
-        if not isinstance(entity, tuple) or len(entity) != len(Entity._fields):
-            raise InvalidCall(f"{where}[{index}]: expected an Entity, got {type(entity).__name__}")
-        _, kind, vector = entity
+        kind, vector = _type_and_vector(entity, f"{where}[{index}]")
         if not isinstance(kind, str) or kind not in TYPES:
             raise InvalidCall(f"{where}[{index}].type: expected one of {', '.join(TYPES)}, got {shown(kind)}")
         types.append(TYPES.index(kind))
@@ -184,6 +182,20 @@ def _read(item: Any, where: str) -> Entities:
         raise InvalidCall(f"{where}: the entities have vectors of several lengths; encode all alike")
     directions = _directions(np.array(vectors, dtype=np.float64), where) if vectors else np.empty((0, 0))
     return Entities(np.array(types, dtype=np.int64), directions)
+
+
+def _type_and_vector(entity: Any, where: str) -> tuple[Any, Any]:
+    """The parts of an entity that count, from an `Entity` or from its fields as JSON has them."""
+    if isinstance(entity, Mapping):
+        if absent := [field for field in ("type", "vector") if field not in entity]:
+            raise InvalidCall(f"{where}: the entity has no {' and no '.join(absent)}")
+        return entity["type"], entity["vector"]
+    if not isinstance(entity, tuple) or len(entity) != len(Entity._fields):
+        raise InvalidCall(
+            f'{where}: expected {{"text": …, "type": …, "vector": […]}} or an Entity, got {type(entity).__name__}'
+        )
+    _, kind, vector = entity
+    return kind, vector
 
 
 def _directions(vectors: Floats, where: str) -> Floats:

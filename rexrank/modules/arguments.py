@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Mapping
 
 from rexrank.metrics.computation import options_of
+from rexrank.metrics.features import wanted_form
 from rexrank.metrics.policy import OPTIONS as POLICY_OPTIONS
 from rexrank.metrics.registry import Metric
-from rexrank.modules.features import wanted_form
 
 _WIDTH = 116
 _TEXTS = {
@@ -18,7 +18,10 @@ SETTINGS = {
     "keys": "which scores to compute, a list or one name; by default all for which there is what they need",
     "ids": "unique strings, one a {item}, which messages about a bad input name",
 }
-_FEATURES = "what encoders or a judge made of the texts, as {form}; lists inside have the shape of the texts"
+_FEATURES = (
+    "what encoders or a judge made of the texts, as {form}; where each {item} has one reference, what was made of it "
+    "may stand in the place of its list; docs/features.md explains them"
+)
 _RESULTS = {
     "<key>": "float, or None where nothing is defined",
     "<key>_per_report": "list with one float a {item} in the order of the inputs, None where undefined",

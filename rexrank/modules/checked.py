@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rexrank.errors import shown
+from rexrank.metrics.features import check_feature_names, wanted_form
 from rexrank.metrics.inputs import InvalidCall, Unavailable, check_names
 from rexrank.modules.arguments import inputs_description, option_names
-from rexrank.modules.features import read_features, wanted_form
 from rexrank.modules.inputs import check_call, check_collected
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Checked(_Base):
         for name in options:
             if name not in known:
                 raise InvalidCall(f"unknown option {shown(name)}; {self.metric} takes {', '.join(known)}")
-        given = read_features(features, several=not isinstance(references[0], str))
+        given = check_feature_names(features)
         wanted = self._chosen(keys, given, options)
         scores = compute(wanted, list(predictions), list(references), convention, features=given, **options)
         return result_of(list(scores.values()))
