@@ -31,14 +31,12 @@ class TextOption:
         version: Raised whenever a treated text can change.
         concerns: What it treats; of the options that concern the same thing only one can be chosen.
         treat: From a text to the treated text.
-        description: What it does, in one clause.
     """
 
     word: str
     version: int
     concerns: str
     treat: Callable[[str], str]
-    description: str
 
     @property
     def signature(self) -> str:
@@ -113,9 +111,9 @@ _QUOTES = str.maketrans("", "", "\"/\\'")
 _KEPT_OUT = ".,?;*!%^&_+()[]{}"
 _DELETED = {
     "iu": str.maketrans("", "", _KEPT_OUT + ":<=>@"),
+    "iu_literal_hyphen": str.maketrans("", "", _KEPT_OUT + ":-"),
     "mimic_r2gen": str.maketrans("", "", _KEPT_OUT + ":<=>@"),
     "mimic_r2gengpt": str.maketrans("", "", _KEPT_OUT),
-    "iu_literal_hyphen": str.maketrans("", "", _KEPT_OUT + ":-"),
 }
 
 
@@ -155,22 +153,16 @@ def _replaced(text: str, *steps: tuple[str, str, int]) -> str:
     return text
 
 
-def _recipe(word: str, description: str) -> TextOption:
-    return TextOption(word, 1, "cleaning", partial(clean, recipe=word), description)
-
-
 OPTIONS: Mapping[str, TextOption] = {
     option.word: option
     for option in (
-        TextOption("headers-drop", 1, "headers", without_headers, "section headers are taken out, their texts stay"),
-        TextOption("deid-drop", 1, "deid", drop_deid_marks, "the marks XXXX and ___ are taken out"),
-        TextOption("deid-mark", 1, "deid", mark_deid_marks, f"XXXX and ___ both become the word {DEID_WORD}"),
-        TextOption("numbers-mark", 1, "numbers", mark_numbers, f"every number becomes the word {NUMBER_WORD}"),
-        _recipe("iu", "cleaning of IU X-ray in R2Gen, R2GenGPT and CXPMRG"),
-        _recipe("iu_literal_hyphen", "its variant that deletes hyphens and keeps < = > @"),
-        _recipe("mimic_r2gen", "cleaning of MIMIC-CXR in R2Gen"),
-        _recipe("mimic_r2gengpt", "cleaning of MIMIC-CXR and CheXpert Plus in R2GenGPT and CXPMRG"),
-        TextOption("lower", 1, "case", str.lower, "letters become lower-case"),
-        TextOption("collapse", 1, "white space", collapse_space, "every run of white space becomes one blank"),
+        TextOption("headers-drop", 1, "headers", without_headers),
+        TextOption("deid-drop", 1, "deid", drop_deid_marks),
+        TextOption("deid-mark", 1, "deid", mark_deid_marks),
+        TextOption("numbers-mark", 1, "numbers", mark_numbers),
+        *(TextOption(recipe, 1, "cleaning", partial(clean, recipe=recipe)) for recipe in _DELETED),
+        TextOption("lower", 1, "case", str.lower),
+        TextOption("collapse", 1, "white space", collapse_space),
     )
 }
+"""What each does stands in docs/score.md."""
