@@ -134,7 +134,6 @@ def test_a_tilde_that_the_shell_left(files: list[str], tmp_path: Path) -> None:
 def test_folders_that_cannot_be_made(files: list[str], out: str) -> None:
     done = run(["score", *files, "--out", out])
     assert done.returncode == 1
-    assert "bleu2" in done.stdout
     assert f"{out} cannot be written" in done.stderr
 
 

@@ -1,6 +1,8 @@
 """``rexrank score`` and ``rexrank validate`` as processes: exit codes and what goes where."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,44 +94,114 @@ def test_nothing_computed(files: tuple[str, str]) -> None:
     done = rexrank_command("score", files[0], "--references", files[1], "--metrics", "green")
     assert done.returncode == 3
     assert "green: needs the judge" in done.stdout
+    assert "value" not in done.stdout
 
 
 def test_keys_that_lack_the_same_thing_share_a_line(files: tuple[str, str]) -> None:
     done = rexrank_command("score", files[0], "--references", files[1], "--metrics", "sembscore,f1chexbert,rouge1")
     absent = [line for line in done.stdout.splitlines() if "needs CheXbert" in line]
     assert len(absent) == 1
-    assert absent[0].startswith("  sembscore, f1chexbert_… (")
+    assert absent[0].startswith("  sembscore, f1chexbert_micro_14, f1chexbert_macro_14 and ")
+    judge = "fineradscore,fineradscore_mean,inv_fineradscore"
+    judged = rexrank_command("score", files[0], "--references", files[1], "--metrics", judge)
+    assert "  fineradscore, fineradscore_mean, inv_fineradscore: needs the judge of FineRadScore" in judged.stdout
 
 
 def test_an_option_reaches_the_metrics_that_have_it(files: tuple[str, str]) -> None:
     words = ("score", files[0], "--references", files[1], "--metrics", "bleu2,rouge1")
-    done = rexrank_command(*words, "--option", "stemmer=false", "--option", "on_empty_prediction=undefined")
+    done = rexrank_command(*words, "--option", "stemmer=False", "--option", "on_empty_prediction=undefined")
     assert done.returncode == 0
     assert "rouge1|conv:published|tok:alnum|stem:none" in done.stdout
     assert done.stdout.count("empty_prediction:undefined") == 2
-    for wrong, said, code in (
-        ("stemmer=maybe", "stemmer: expected True or False", 0),
+    assert rexrank_command(*words, "--option", "stemmer").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "said", "code"),
+    [
+        ("stemmer=maybe", "stemmer: expected True or False", 2),
         ("stemer=true", "unknown option", 2),
         ("on_empty_reference=zero", "on_empty_reference: expected one of", 2),
-    ):
-        refused = rexrank_command(*words, "--option", wrong)
-        assert said in refused.stdout + refused.stderr
-        assert refused.returncode == code
-    assert rexrank_command(*words, "--option", "stemmer").returncode == 2
+        ("uncertain=maybe", "uncertain: expected one of positive", 2),
+        ("zero_division=2", "zero_division: expected 0 or 1, got 2", 2),
+        ("df=nothere.json", "df: there is no file at the path given", 2),
+        ("training=nothere.json", "file_missing: nothere.json: there is no such file", 1),
+    ],
+)
+def test_a_wrong_value_of_an_option_is_refused(files: tuple[str, str], option: str, said: str, code: int) -> None:
+    metrics = "bleu2,rouge1,f1labels_micro_14,cider,report_in_training"
+    done = rexrank_command("score", files[0], "--references", files[1], "--metrics", metrics, "--option", option)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_option_that_calls_blank_predictions_an_error_names_them(files: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("study_id,report\na,Lungs clear.\nb,\n")
+    words = ["--option", "on_empty_prediction=error"]
+    done = rexrank_command("score", files[0], "--references", files[1], *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert 'p.csv, study "b": the text is blank' in done.stderr
 
 
 def test_the_value_of_an_option_is_json_or_a_word() -> None:
     deep = "[" * 100_000
     values = {"false": False, "3": 3, "null": None, "a=b": "a=b", "": "", "table.json": "table.json", deep: deep}
+    values |= {"False": False, "True": True, "TRUE": True, "None": None, '"False"': "False", "Truest": "Truest"}
     for text, value in values.items():
         assert _option(f"df={text}") == ("df", value)
 
 
-def test_a_folder_that_cannot_be_written_costs_no_scores(files: tuple[str, str]) -> None:
-    done = rexrank_command("score", files[0], "--references", files[1], "--out", files[0])
+def test_a_card_that_cannot_be_written_in_the_end_costs_no_scores(files: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "card" / "card.json").mkdir(parents=True)
+    done = rexrank_command("score", files[0], "--references", files[1], "--out", str(tmp_path / "card"))
     assert done.returncode == 1
     assert "bleu2 ↑" in done.stdout
     assert "cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("below", ["", "/card", "/new/card"])
+def test_a_folder_that_plainly_cannot_be_made_is_refused_first(files: tuple[str, str], below: str) -> None:
+    done = rexrank_command("score", files[0], "--references", files[1], "--out", files[0] + below)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{files[0]}{below} cannot be written: a file is in its place" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_refused_first(files: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir(mode=0o500)
+    done = rexrank_command("score", files[0], "--references", files[1], "--out", str(tmp_path / "theirs" / "card"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot be written: no permission" in done.stderr
+
+
+def test_the_table_says_what_else_there_is(files: tuple[str, str]) -> None:
+    words = ("score", files[0], "--references", files[1])
+    default = rexrank_command(*words).stdout
+    assert default.count("docs/features.md") == 1
+    said = re.search(r"`--metrics all` computes (\d+) more scores from texts", default)
+    everything = json.loads(rexrank_command(*words, "--metrics", "all", "--json").stdout)["summary"]
+    assert said is not None
+    assert int(said[1]) == len(everything) - 1
+    assert "--metrics all" not in rexrank_command(*words, "--metrics", "bleu2").stdout
+
+
+def test_many_signatures_are_printed_where_asked_for(files: tuple[str, str]) -> None:
+    words = ("score", files[0], "--references", files[1], "--protocol", "plain")
+    short, long = rexrank_command(*words).stdout, rexrank_command(*words, "--signatures").stdout
+    assert "|conv:" not in short
+    assert "signatures: 15; --signatures prints them" in short
+    assert long.count("|conv:published|") == 15
+
+
+def test_notes_speak_of_one_in_the_singular(files: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("study_id,report\na,\nb,x\n")
+    records = {"a": {"findings": "Lungs clear."}, "b": {"impression": "Mass."}}
+    (tmp_path / "r.json").write_text(json.dumps(records))
+    done = rexrank_command("score", files[0], "--references", files[1], "--quiet")
+    assert " · 1 study\n\nscore" in done.stdout
+    assert "\n\nleft out: 1 study with no findings\n\n" in done.stdout
+    assert "note: 1 prediction is empty" in rexrank_command("score", files[0], "--references", files[1]).stderr
 
 
 def test_validate(files: tuple[str, str], tmp_path: Path) -> None:
@@ -138,6 +210,9 @@ def test_validate(files: tuple[str, str], tmp_path: Path) -> None:
     assert "no fault: p.csv covers all 2 studies of the track findings" in done.stdout
     assert json.loads(rexrank_command("validate", files[0], "--references", files[1], "--json").stdout) == []
     (tmp_path / "p.csv").write_text("study_id,report\na,x\n")
+    (tmp_path / "one.json").write_text(json.dumps({"a": {"findings": "x"}, "b": {"impression": "y"}}))
+    one = rexrank_command("validate", files[0], "--references", str(tmp_path / "one.json")).stdout
+    assert "covers its only study of the track findings; 1 more has no text" in one
     faults = json.loads(rexrank_command("validate", files[0], "--references", files[1], "--json").stdout)
     assert [(fault["code"], fault["study_id"]) for fault in faults] == [("missing_ids", "b")]
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,31 @@ def test_a_process_that_only_reads_a_card_ends_well(card: rexrank.ScoreCard, tmp
     ]
     ended = [subprocess.run(program, capture_output=True, timeout=60).returncode for _ in range(6)]
     assert ended == [0] * 6
+
+
+def test_printed_a_card_is_the_table_and_in_lists_it_is_short(card: rexrank.ScoreCard) -> None:
+    assert str(card).splitlines()[0] == "plain@2 · track findings · published · texts as they are · 3 studies"
+    assert "bleu2" in str(card)
+    assert repr(card) == "<ScoreCard plain@2, track findings, published: 3 studies, 15 scores, 0 unavailable>"
+
+
+def test_a_card_of_another_version_can_be_printed(card: rexrank.ScoreCard) -> None:
+    later = replace(card, summary={"bleu9": 0.5}, unavailable={"judge9": "judge9 needs a judge"})
+    assert "bleu9    0.5000" in str(later)
+    assert "  judge9: needs a judge" in str(later)
+
+
+def test_a_reason_names_its_score_once(card: rexrank.ScoreCard) -> None:
+    failed = replace(card, unavailable={"cider": "cider: the program ended", "coco_bleu1": "bleu failed with KeyError"})
+    assert "  cider: the program ended\n  coco_bleu1: failed with KeyError" in str(failed)
+
+
+def test_an_f1_that_could_only_be_0_is_explained() -> None:
+    texts = {"a": "Cardiomegaly.", "b": "Heart size is normal."}
+    keys = ["f1labels_cardiomegaly", "f1labels_fracture"]
+    card = rexrank.score(texts, texts, protocol="plain", metrics=keys, progress=False)
+    assert card.summary == {"f1labels_cardiomegaly": 1.0, "f1labels_fracture": 0.0}
+    assert "\n0 because no reference has the label: f1labels_fracture\n" in str(card)
 
 
 def test_card_file_is_strict_json_without_text(card: rexrank.ScoreCard, tmp_path: Path) -> None:

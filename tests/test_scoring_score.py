@@ -189,6 +189,56 @@ def test_options_of_metrics_that_are_unavailable_are_known() -> None:
         score(PREDICTIONS, REFERENCES, metrics=["bleu2"], options={"on_empty_reference": "zero"})
 
 
+def own_options() -> list[tuple[str, str]]:
+    """Every option of every metric that texts can be scored by, with a key that reads it."""
+    return [
+        (next(key.key for key in found.keys if not key.requires or option.name in key.requires), option.name)
+        for found in registry.metrics().values()
+        if not found.keys[0].needs
+        for option in found.options
+        if option.name != "training"  # another key than the first needs it
+    ] + [("report_in_training", "training")]
+
+
+@pytest.mark.parametrize(("key", "option"), own_options())
+def test_a_wrong_value_of_any_option_is_the_callers_fault(key: str, option: str) -> None:
+    with pytest.raises(InvalidCall, match=f"^{option}"):
+        score(PREDICTIONS, REFERENCES, protocol="plain", metrics=["bleu2", key], options={option: object()})
+
+
+def test_answers_get_no_header_before_them() -> None:
+    answers, right = {"1": "A", "2": "(B)"}, {"1": "A", "2": "C"}
+    with pytest.raises(InvalidCall, match=r"vqa_accuracy_micro compares answers.* choose the protocol plain"):
+        score(answers, right, metrics=["bleu2", "vqa_accuracy_micro"])
+    card = score(answers, right, metrics="vqa", protocol="plain", options={"categories": ["x", "y"]})
+    assert card.summary == {"vqa_accuracy_macro": 0.5, "vqa_accuracy_micro": 0.5}
+
+
+def test_what_a_metric_cannot_score_costs_it_alone_whatever_its_options() -> None:
+    several = {"a": ["Clear.", "Lungs clear."]}
+    asked = ["bleu2", "f1labels_micro_14"]
+    card = score({"a": "Clear."}, several, protocol="plain", metrics=asked, options={"uncertain": "negative"})
+    assert list(card.summary) == ["bleu2"]
+    assert "references[0]: got 2 references" in card.unavailable["f1labels_micro_14"]
+
+
+@pytest.mark.parametrize("option", ["on_empty_prediction", "on_empty_reference"])
+def test_blank_texts_that_an_option_refuses_are_named_by_their_study(option: str) -> None:
+    text = {"text_preparation": "deid-drop", "protocol": "plain"}
+    with pytest.raises(RefusedInput) as caught:
+        score({"a": "x", "b": "XXXX"}, {"a": "x", "b": "XXXX"}, **text, options={option: "error"})
+    (problem,) = caught.value.problems
+    assert problem.study_id == "b"
+    assert problem.file == ("predictions" if option == "on_empty_prediction" else "references")
+    assert option in problem.message
+
+
+def test_a_table_in_memory_is_refused_with_the_way_to_give_it() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(RefusedInput, match=r"got DataFrame; give dict\(zip\(df"):
+        score(pandas.DataFrame({"study_id": ["a"], "report": ["x"]}), {"a": "x"})
+
+
 def test_one_study_has_scores_and_no_interval() -> None:
     card = score({"a": "Clear."}, {"a": "Clear."}, protocol="plain")
     assert card.summary["rouge_l"] == 1.0
@@ -203,8 +253,10 @@ def test_studies_without_the_section_leave_the_track() -> None:
     card = score({"a": "Lungs clear.", "b": "Mass."}, references)
     assert (card.n, card.left_out, card.ignored_predictions) == (1, {"no findings": 1}, 1)
     assert card.per_study["study_id"].to_pylist() == ["a"]
-    with pytest.raises(RefusedInput, match="none of its 1 studies"):
+    with pytest.raises(RefusedInput, match="its only study has no text for the track findings"):
         score({"b": "Mass."}, {"b": references["b"]})
+    with pytest.raises(RefusedInput, match="its only study lacks the texts of the track report"):
+        score({"b": "Mass."}, {"b": references["b"]}, track="report", convention="corrected")
 
 
 def test_order_of_predictions_does_not_matter() -> None:

@@ -7,9 +7,18 @@ Examples:
 """
 
 import argparse
+import shutil
+import textwrap
+from collections.abc import Mapping, Sequence
 
 from rexrank.cli import DONE
 from rexrank.cli.streams import print_json
+
+_NARROWEST = 60
+_UNBROKEN = 10_000
+_KEY_COLUMN = 20
+_HOW = """  `rexrank score PREDICTIONS --references REFS --metrics KEY,KEY` computes
+  them, `--metrics all` all of them; docs/metrics.md defines them."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +60,69 @@ def _entries() -> list[dict[str, object]]:
 
 
 def _listed() -> str:
-    entries = _entries()
-    width = max(len(str(entry["key"])) for entry in entries)
-    here = [f"{entry['key']:<{width}}  {entry['description']}" for entry in entries if not entry["unavailable"]]
-    lines = [f"computed here ({len(here)}):", *(f"  {line}" for line in here)]
-    reasons = [str(entry["unavailable"]) for entry in entries if entry["unavailable"]]
-    if reasons:
-        lines += ["", f"not computed here ({len(reasons)}):", *(f"  {reason}" for reason in reasons)]
-    return "\n".join([*lines, "", "`rexrank score --metrics KEY,KEY …` computes them; docs/metrics.md defines them."])
+    from rexrank.metrics import score_keys
+    from rexrank.scoring.table import WAY_OUT
+
+    known = score_keys()
+    # The last column stays free: some terminals break the line there. What goes to a file or a program is not broken.
+    width = max(shutil.get_terminal_size((_UNBROKEN, 1)).columns - 1, _NARROWEST)
+    absent, answers = _absent(), _of_task("vqa")
+    here = [key for key in _of_task("report") if key not in absent]
+    from_features = {key: why for key, why in absent.items() if known[key].needs}
+    from_texts = {key: why for key, why in absent.items() if key not in from_features}
+    blocks = [
+        [f"computed here from texts ({len(here)}):", *_described(here, width), "", _HOW],
+        *(
+            [[f"from texts, once this is given ({len(from_texts)}):", *_grouped(from_texts, width)]]
+            if from_texts
+            else []
+        ),
+        [f"not computed here ({len(from_features)}):", *_grouped(from_features, width), f"  {WAY_OUT}"],
+        [
+            f"for answers to questions, not part of --metrics all ({len(answers)}):",
+            *_described(answers, width),
+            "  docs/score.md says how to score them.",
+        ],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in blocks)
+
+
+def _of_task(task: str) -> list[str]:
+    from rexrank.metrics import metric_of, score_keys
+
+    return [key for key in score_keys() if metric_of(key).task == task]
+
+
+def _absent() -> dict[str, str]:
+    from rexrank.metrics import why_unavailable
+
+    return {key: why for key in _of_task("report") if (why := why_unavailable(key))}
+
+
+def _described(keys: Sequence[str], width: int) -> list[str]:
+    from rexrank.metrics import score_keys
+    from rexrank.scoring.table import ARROWS
+
+    known = [score_keys()[key] for key in keys]
+    column = min(max(len(key) for key in keys), max(_KEY_COLUMN, width // 3))
+    return [
+        _wrapped(f"  {one.key:<{column}} {ARROWS[one.direction]}  {one.description}", width, column + 6)
+        for one in known
+    ]
+
+
+def _grouped(unavailable: Mapping[str, str], width: int) -> list[str]:
+    """All keys that lack the same thing under what they lack."""
+    from rexrank.metrics import score_keys
+    from rexrank.scoring.table import ARROWS, by_reason
+
+    lines = []
+    for why, keys in by_reason(unavailable).items():
+        named = [f"{key}\N{NO-BREAK SPACE}{ARROWS[score_keys()[key].direction]}".rstrip() for key in keys]
+        lines += [_wrapped(f"  {why}:", width, 4), _wrapped(f"      {', '.join(named)}", width, 6)]
+    return lines
+
+
+def _wrapped(line: str, width: int, indent: int) -> str:
+    lines = textwrap.wrap(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")

@@ -8,7 +8,7 @@ Examples:
   rexrank score predictions.csv --references references.json --out card/
   rexrank score predictions.json --references references.json --protocol rexrank@2025-09-05
   rexrank score predictions.json --references references.json --protocol plain --metrics bleu,rouge_l
-  rexrank score predictions.json --references references.json --metrics rouge1 --option stemmer=false
+  rexrank score predictions.json --references references.json --metrics rouge1 --option stemmer=False
   rexrank score predictions.json --references references.json --text-preparation sections+lower+deid-drop
   rexrank score hf://datasets/me/predictions --references hf://datasets/rexrank/iu-xray --json
 
@@ -22,19 +22,21 @@ Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError, shown
+from rexrank.files import user_path
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
 
 _FEW_DISTINCT = 0.1
-_ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
+# Words for what JSON has too; Python's and the documentation's spelling of it is not JSON.
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,12 +68,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_option,
         default=[],
         metavar="NAME=VALUE",
-        help="an option of the metrics, as docs/metrics.md lists them; VALUE is JSON or a plain word (repeatable)",
+        help="an option of the metrics, as docs/metrics.md lists them; VALUE is True, False, JSON, or a word such as "
+        "the path of a file (repeatable)",
     )
     parser.add_argument(
         "--out", metavar="DIR", type=_folder, help="also write card.json and per_study.parquet into this folder"
     )
     parser.add_argument("--json", action="store_true", help="print the card as JSON, and nothing else, on stdout")
+    parser.add_argument("--signatures", action="store_true", help="print the signature of every score, however many")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
 
 
@@ -80,12 +84,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         RefusedInput: The inputs cannot be scored.
-        RexrankError: The card cannot be written.
+        RexrankError: The card cannot be written; where that is plain, before anything is computed.
     """
     from rexrank.metrics import InvalidCall
     from rexrank.protocols import UnknownProtocol
     from rexrank.scoring.score import score
+    from rexrank.scoring.table import table
 
+    if arguments.out:
+        _refuse_out(arguments.out)
     metrics = _names(arguments.metrics)
     try:
         card = score(
@@ -105,7 +112,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(card.to_json())
     else:
-        print(table(card))
+        print(table(card, arguments.signatures))
+        if metrics is None and (more := _further(card)):
+            print(f"\n`--metrics all` computes {more} from texts")
     # Printed first, so that a folder that cannot be written does not cost the scores.
     if arguments.out:
         _save(card, arguments.out)
@@ -118,75 +127,35 @@ def _option(text: str) -> tuple[str, Any]:
     name, marked, value = text.partition("=")
     if not marked or not name:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {shown(text)}")
+    if value.lower() in _WORDS:
+        return name, _WORDS[value.lower()]
     try:
         return name, json.loads(value)
     except (ValueError, RecursionError):
         return name, value
 
 
-def table(card: "ScoreCard") -> str:
-    """The card for people: scores with intervals, what is absent and why, signatures."""
-    preparation = card.text_preparation["name"] or "texts as they are"
-    lines = [
-        f"{card.protocol}@{card.protocol_version} · track {card.track} · {card.convention} · {preparation} · "
-        f"{card.n:,} studies",
-        "",
-        *_score_lines(card),
-    ]
-    for reason, count in card.left_out.items():
-        lines.append(f"left out: {count:,} studies with {reason}")
-    if card.unavailable:
-        lines += ["", "not computed:", *_reasons(card)]
-    if card.signatures:
-        lines += ["", "signatures:", *(f"  {signature}" for signature in card.signatures.values())]
-    return "\n".join(lines)
+def _further(card: "ScoreCard") -> str | None:
+    """How many scores beyond the protocol's can be computed from texts here; None where there is none."""
+    from rexrank.protocols import load
+    from rexrank.scoring.plan import plan
+    from rexrank.scoring.table import counted
 
-
-def _reasons(card: "ScoreCard") -> list[str]:
-    """What is absent and why; keys that lack the same thing share a line."""
-    grouped: dict[str, list[str]] = {}
-    for key, why in card.unavailable.items():
-        grouped.setdefault(why.removeprefix(f"{key} "), []).append(key)
-    return [f"  {listed(keys)}: {why}" for why, keys in grouped.items()]
-
-
-def listed(keys: Sequence[str]) -> str:
-    """Keys in one line, those of a family by their common beginning and number."""
-    families: dict[str, list[str]] = {}
-    for key in keys:
-        families.setdefault(key.partition("_")[0], []).append(key)
-    names = (found[0] if len(found) == 1 else f"{family}_… ({len(found)})" for family, found in families.items())
-    return ", ".join(names)
-
-
-def _score_lines(card: "ScoreCard") -> list[str]:
-    from rexrank.metrics import score_keys
-
-    rows = [("score", "", "value", f"{card.interval['confidence']:.0%} interval", "n")]
-    for key, value in card.summary.items():
-        known = score_keys()[key]
-        low_high = card.intervals.get(key)
-        # One decimal more than on pages: a terminal has room, and 0.2627 and 0.2631 are different runs.
-        digits = known.digits + 1
-        ends = "–" if low_high is None else f"{low_high[0]:.{digits}f} … {low_high[1]:.{digits}f}"
-        counts = card.counts[key]
-        defined = counts.get("n", card.n) - counts.get("n_undefined", 0)
-        arrow = _ARROWS[known.direction]
-        rows.append((key, arrow, f"{value:.{digits}f}", ends, f"{defined:,}"))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    return [
-        f"{row[0]:<{widths[0]}} {row[1]:<1}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]:>{widths[4]}}"
-        for row in rows
-    ]
+    everything = plan("all", load(f"{card.protocol}@{card.protocol_version}")).keys
+    number = sum(key not in card.summary and key not in card.unavailable for key in everything)
+    return counted(number, "more score") if number else None
 
 
 def _print_notes(card: "ScoreCard", out: str | None) -> None:
+    from rexrank.scoring.table import counted
+
     empty = max((counts.get("n_empty", 0) for counts in card.counts.values()), default=0)
     if empty:
-        print(f"note: {empty:,} predictions are empty", file=sys.stderr)
+        print(f"note: {counted(empty, 'prediction')} {'is' if empty == 1 else 'are'} empty", file=sys.stderr)
     if card.n > 1 and card.distinct_outputs <= _FEW_DISTINCT:
         distinct = round(card.distinct_outputs * card.n)
-        print(f"note: only {distinct:,} different texts among {card.n:,} predictions", file=sys.stderr)
+        texts = counted(distinct, "different text")
+        print(f"note: only {texts} among {counted(card.n, 'prediction')}", file=sys.stderr)
     if out:
         print(f"written: {out}", file=sys.stderr)
 
@@ -201,6 +170,16 @@ def _names(words: str | None) -> list[str] | str | None:
     if words is None or words == "all":
         return words
     return [word.strip() for word in words.split(",") if word.strip()]
+
+
+def _refuse_out(out: str) -> None:
+    """Refuse a folder that plainly cannot be made or written, without making it."""
+    place = user_path(out)
+    there = next((path for path in (place, *place.parents) if os.path.exists(path)), None)
+    if there is None or (os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)):
+        return
+    reason = "no permission" if os.path.isdir(there) else "a file is in its place; name a folder"
+    raise RexrankError(f"{out} cannot be written: {reason}")
 
 
 def _save(card: "ScoreCard", out: str) -> None:

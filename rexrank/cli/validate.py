@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         return DONE
     n = sum(study.has(arguments.track) for study in references.studies.values())
     left_out = len(references) - n
-    also = f"; {left_out:,} more have no text for this track" if left_out else ""
-    print(f"no fault: {predictions.source} covers all {n:,} studies of the track {arguments.track}{also}")
+    studies = "its only study" if n == 1 else f"all {n:,} studies"
+    also = f"; {left_out:,} more {'has' if left_out == 1 else 'have'} no text for this track" if left_out else ""
+    print(f"no fault: {predictions.source} covers {studies} of the track {arguments.track}{also}")
     return DONE

@@ -159,7 +159,8 @@ class Reader:
         if _is_list(self._source):
             return list_entries(self._source, self._fields, self.faults)
         kind = type(self._source).__name__
-        raise self.faults.fatal("not_an_object", f"expected a path, a mapping or a list, got {kind}")
+        hint = '; give dict(zip(df["study_id"], df["report"]))' if kind == "DataFrame" else ""
+        raise self.faults.fatal("not_an_object", f"expected a path, a mapping or a list, got {kind}{hint}")
 
     def _count(self, value: object) -> None:
         texts = value.values() if isinstance(value, Mapping) else [value]

@@ -91,7 +91,9 @@ def compare_ids(
     extra = [study_id for study_id in predictions.texts if study_id not in references.studies]
     problems = []
     if referred_known and not wanted:
-        message = f"none of its {len(references):,} studies has a text for the track {track}"
+        number = len(references)
+        studies = "its only study has no" if number == 1 else f"none of its {number:,} studies has a"
+        message = f"{studies} text for the track {track}"
         problems.append(Problem("missing_ids", references.source, None, track, message))
     if predicted_known and referred_known:
         problems += _strangers(missing, extra, wanted, predictions)

@@ -24,9 +24,9 @@ class UnreadableCard(RexrankError, ValueError):
     """A folder that holds no whole score card."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreCard:
-    """Scores of one set of predictions, with everything that pins them.
+    """Scores of one set of predictions, with everything that pins them; printed, the command line's table.
 
     Attributes:
         summary: Score key to the aggregate; a score that could not be computed is absent.
@@ -77,6 +77,19 @@ class ScoreCard:
     started_at: str
     finished_at: str
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        from rexrank.scoring.table import table
+
+        return table(self)
+
+    def __repr__(self) -> str:
+        from rexrank.scoring.table import counted
+
+        return (
+            f"<ScoreCard {self.protocol}@{self.protocol_version}, track {self.track}, {self.convention}: "
+            f"{counted(self.n, 'study')}, {counted(len(self.summary), 'score')}, {len(self.unavailable)} unavailable>"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The card without its per-study table, for ``json.dumps(…, allow_nan=False)``."""

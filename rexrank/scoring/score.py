@@ -2,6 +2,7 @@
 
 import logging
 import platform
+import re
 import sys
 import time
 from collections import Counter
@@ -15,16 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rexrank import __version__
 from rexrank.errors import RefusedInput, RexrankError, shown
-from rexrank.metrics import InvalidCall, KeyScores, compute, metric_of, options_of, score_keys
+from rexrank.metrics import InvalidCall, KeyScores, compute, metric_of, metrics, options_of, score_keys
 from rexrank.metrics.inputs import check_choice
-from rexrank.metrics.policy import read_policy
+from rexrank.metrics.policy import Policy, read_policy
 from rexrank.protocols import Prepared, Protocol, load, prepare
-from rexrank.reports.problems import Problem
+from rexrank.protocols.protocol import PreparationOption
+from rexrank.reports.problems import Problem, shown_id
 from rexrank.reports.reading import Source
-from rexrank.reports.studies import Limits, Predictions, References
+from rexrank.reports.studies import Limits, Predictions, References, is_blank
 from rexrank.reports.validation import read_pair
 from rexrank.scoring.card import ScoreCard, finite
 from rexrank.scoring.plan import Plan, plan
+from rexrank.scoring.table import counted
 from rexrank.statistics import corpus_interval, interval
 from rexrank.terms import CONVENTIONS, Convention, Track
 
@@ -35,6 +38,8 @@ Progress = Callable[[str, int, int], None]
 T = TypeVar("T")
 CONFIDENCE, RESAMPLES, SEED = 0.95, 10_000, 0
 _PACKAGES = ("numpy", "pyarrow", "pydantic")
+# What the bar calls a metric that waits before it begins, so that nobody takes it for one that hangs.
+_SLOW_STARTS = {"meteor": "meteor (its Java program takes about 10 s to start)"}
 _log = logging.getLogger(__name__)
 
 
@@ -78,26 +83,30 @@ def score(
         The score card. A metric that fails is in ``unavailable`` with its reason; the others are computed.
 
     Raises:
-        RefusedInput: The inputs cannot be scored; with every fault.
+        RefusedInput: The inputs, or a file that an option names, cannot be scored; with every fault.
         UnknownProtocol: No such protocol, version, track or text preparation.
-        InvalidCall: No such metric, convention or option.
+        InvalidCall: No such metric, convention or option, a value that the option does not take, or answers to
+            questions with a text preparation for reports.
     """
     started = _now()
     rules = load(protocol)
     chosen = _convention(convention, rules)
-    rules.option(chosen, text_preparation)
+    preparation = rules.option(chosen, text_preparation).choice
     rules.check_track(track)
     work = plan(metrics, rules, [name for name, value in (options or {}).items() if value is not None])
-    chosen_options = _check_options(options, work, chosen)
+    given = dict(options or {})
+    policy = _check_options(given, work, chosen)
+    _refuse_answers(work, track, preparation)
     # Intervals take as long as scores, so each is a step of its own.
     with _reporting(progress, total=1 + len(work.groups) + len(work.keys)) as step:
         step("read")
         left, right = read_pair(predictions, references, track, limits)
         prepared = prepare(rules, track, right.studies, left.texts, chosen, text_preparation)
         _refuse_nothing(prepared, right, track)
-        results = _Results(dict(work.unavailable), chosen_options)
-        for name, keys in work.groups.items():
-            results.add(name, keys, prepared, chosen, step)
+        _refuse_blanks(policy, prepared, left, right)
+        results = _Results(dict(work.unavailable), given)
+        for name in _in_order(work, given):
+            results.add(name, work.groups[name], prepared, chosen, step)
     return _card(started, rules, chosen, track, work, prepared, results, (left, right))
 
 
@@ -114,11 +123,11 @@ class _Results:
     def add(
         self, name: str, keys: list[str], prepared: Prepared, convention: Convention, step: Callable[[str], None]
     ) -> None:
-        """Run one metric; a failure costs that metric alone."""
+        """Run one metric; a failure costs that metric alone, but for an option that the caller has to mend."""
         start = time.perf_counter()
         step(name)
         texts = prepared.predictions, prepared.references
-        own = {option: value for option, value in self.options.items() if option in options_of(name)}
+        own = _own_options(name, self.options)
         scores = self._attempt(name, keys, lambda: compute(keys, *texts, convention, prepared.name, **own))
         for key, one in (scores or {}).items():
             step(f"interval of {key}")
@@ -132,6 +141,8 @@ class _Results:
         try:
             return work()
         except RexrankError as error:
+            if _is_about_an_option(error, _own_options(name, self.options)):
+                raise
             reason = f"{name}: {error}"
         except Exception as error:
             # Only the type: another library's message may quote a report.
@@ -148,13 +159,33 @@ class _Results:
             self.intervals[key] = ends
 
 
+def _own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {option: value for option, value in options.items() if option in options_of(name)}
+
+
+def _in_order(work: Plan, options: Mapping[str, Any]) -> list[str]:
+    """The metrics; those with an option of their own come first, so that a wrong one is known before long work."""
+    return sorted(work.groups, key=lambda name: not any(option in metrics()[name].option_names for option in options))
+
+
+def _is_about_an_option(error: RexrankError, options: Mapping[str, Any]) -> bool:
+    """Whether a metric refused the value of an option, and not a text.
+
+    A call's fault begins with the argument's name; and a metric reads no other file than one that an option names.
+    """
+    if isinstance(error, RefusedInput):
+        return bool(options)
+    named = re.match(r"\w+", str(error))
+    return isinstance(error, InvalidCall) and named is not None and named[0] in options
+
+
 def _undefined(scores: KeyScores) -> str:
     """Which studies have no value, and why: every one for itself, or only the set of them."""
-    number = f"{len(scores.values):,} studies"
+    number = counted(len(scores.values), "study")
     if scores.counts["n_undefined"] < len(scores.values):
         return f"the {number} together"
     reasons = [reason for reason, _ in Counter(scores.reasons.values()).most_common()]
-    return f"all {number} ({', '.join(reasons)})"
+    return f"{'all' if len(scores.values) > 1 else 'the'} {number} ({', '.join(reasons)})"
 
 
 def _interval(scores: KeyScores) -> tuple[float, float] | None:
@@ -222,22 +253,52 @@ def _table(study_ids: list[str], scores: Mapping[str, KeyScores]) -> "pyarrow.Ta
     return pyarrow.table(columns)
 
 
-def _check_options(options: Mapping[str, Any] | None, work: Plan, convention: Convention) -> dict[str, Any]:
-    """The options, checked as far as no metric is needed for it; those of an unavailable one are known too."""
-    given = dict(options or {})
+def _check_options(given: Mapping[str, Any], work: Plan, convention: Convention) -> Policy:
+    """The policy that the options choose; all are checked as far as no metric is needed for it.
+
+    Options of an unavailable metric are known too.
+    """
     asked = dict.fromkeys(metric_of(key).name for key in (*work.keys, *work.unavailable) if key in score_keys())
     known = dict.fromkeys(option for name in asked for option in options_of(name))
     for option in given:
         if option not in known:
             listed = ", ".join(known) or "none"
             raise InvalidCall(f"unknown option {shown(option)}; the metrics asked for take {listed}")
-    read_policy(convention, given)
-    return given
+    return read_policy(convention, given)
+
+
+def _refuse_answers(work: Plan, track: Track, preparation: PreparationOption) -> None:
+    """Refuse to put ``Findings: `` before answers to questions: each would count as wrong."""
+    answers = [key for key in work.keys if metric_of(key).task == "vqa"]
+    if answers and track == "findings" and preparation in {"reference", "both"}:
+        raise InvalidCall(
+            f"metrics: {answers[0]} compares answers, and the text preparation {preparation} puts a header "
+            "before them; choose the protocol plain"
+        )
+
+
+def _refuse_blanks(policy: Policy, prepared: Prepared, predictions: Predictions, references: References) -> None:
+    """Stop where an option calls blank texts an error, and name the studies."""
+    sides = (
+        ("on_empty_prediction", policy.on_empty_prediction, predictions.source, prepared.predictions),
+        ("on_empty_reference", policy.on_empty_reference, references.source, prepared.references),
+    )
+    problems = [
+        Problem("wrong_type", source, shown_id(study_id), None, f"the text is blank, which {option}=error refuses")
+        for option, treatment, source, texts in sides
+        if treatment == "error"
+        for study_id, text in zip(prepared.study_ids, texts, strict=True)
+        if all(map(is_blank, [text] if isinstance(text, str) else text))
+    ]
+    if problems:
+        raise RefusedInput(problems)
 
 
 def _refuse_nothing(prepared: Prepared, references: References, track: Track) -> None:
     if not prepared.study_ids:
-        message = f"none of its {len(references):,} studies has the texts of the track {track}"
+        number = len(references)
+        studies = "its only study lacks" if number == 1 else f"none of its {number:,} studies has"
+        message = f"{studies} the texts of the track {track}"
         raise RefusedInput([Problem("missing_ids", references.source, None, track, message)])
 
 
@@ -270,9 +331,11 @@ def _reporting(progress: bool | Progress, total: int) -> Iterator[Callable[[str]
 
         def advance(name: str) -> None:
             nonlocal done
-            bar.set_description(name, refresh=False)
+            bar.set_description(_SLOW_STARTS.get(name, name), refresh=False)
             bar.update(min(done, 1))
             done += 1
+            if name in _SLOW_STARTS:
+                bar.refresh()  # the delay would show nothing before the next stage
 
         yield advance
 
