@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,10 +120,12 @@ def test_other_wrong_names() -> None:
         score(PREDICTIONS, REFERENCES, convention="parity")
 
 
-def replace_rouge(monkeypatch: pytest.MonkeyPatch, compute: registry.Compute) -> None:
-    """Put another computation behind the registry's ROUGE keys."""
-    other = registry.Metric("rouge", "1", registry.metrics()["rouge"].keys, compute, source="this test")
+def replace_rouge(monkeypatch: pytest.MonkeyPatch, compute: registry.Compute, **changes: Any) -> None:
+    """Put another computation behind the registry's ROUGE keys, which may be changed too."""
+    own = tuple(replace(key, **changes) for key in registry.metrics()["rouge"].keys)
+    other = registry.Metric("rouge", "1", own, compute, source="this test")
     names, keys, owners = registry._found()
+    keys = {**keys, **{key.key: key for key in own}}
     replaced = {key: other if metric.name == "rouge" else metric for key, metric in owners.items()}
     monkeypatch.setattr(registry, "_found", lambda: ({**names, "rouge": other}, keys, replaced))
 
@@ -161,12 +164,9 @@ def test_what_only_the_set_leaves_undefined_has_no_interval_either(monkeypatch: 
     def above_half(pairs: Pairs, keys: Any, convention: Any, options: Mapping[str, Any]) -> dict[str, Outcome]:
         found = np.ones(2, dtype=bool)
         values = np.array([0.0, 1.0])
-        return {
-            key: Outcome(values, {}, found, found, of_mean=lambda means: np.where(means > 0.5, means, np.nan))
-            for key in keys
-        }
+        return {key: Outcome(values, {}, found, found) for key in keys}
 
-    replace_rouge(monkeypatch, above_half)
+    replace_rouge(monkeypatch, above_half, of_mean=lambda means: np.where(means > 0.5, means, np.nan))
     card = score({"a": "x", "b": "y"}, {"a": "v", "b": "w"}, metrics=["rouge_l"])
     assert card.unavailable == {"rouge_l": "rouge_l is undefined for the 2 studies together"}
     assert (card.summary, card.intervals) == ({}, {})
