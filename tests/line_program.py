@@ -18,6 +18,11 @@ for line in sys.stdin:
         if rest:
             open(rest, "w").close()
         os._exit(3)
+    if order == "alone":
+        try:
+            open(rest, "x").close()
+        except FileExistsError:
+            os._exit(3)
     if order == "sleep":
         time.sleep(float(rest))
     if order == "nonsense":

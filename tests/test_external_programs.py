@@ -119,6 +119,15 @@ def test_a_program_that_does_not_start_is_given_up(tmp_path: Path, greeting: str
     assert workers.process_ids() == []
 
 
+def test_where_only_one_copy_can_run_it_does_all_the_work(tmp_path: Path) -> None:
+    workers = Workers(line_program(tmp_path, f"alone {tmp_path / 'taken'}"), 3)
+    try:
+        assert workers.ask(["sleep 0.5", *"abcdef"], 3) == [9] + [1] * 6
+        assert len(workers.process_ids()) == 1
+    finally:
+        workers.close()
+
+
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     program = replace(line_program(tmp_path), command=(str(tmp_path / "absent"),))
     with pytest.raises(ProgramFailed, match=r"Lines cannot be started \(No such file or directory\); look at the test"):

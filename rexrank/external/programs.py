@@ -376,7 +376,8 @@ class _Batch(Generic[Answer]):
         for idle in [other for other in self.copies if not other.owes]:
             if idle in self.copies:  # the loss of one before it may have shown that it is lost as well
                 self._attend(idle)
-        if self._queue:
+        # Where memory is short, those that run go on without the ones that do not start.
+        if self._queue and (self._failed_starts < _FAILED_STARTS or not self.copies):
             self.copies.append(self._workers.one_more())
             self._enlist(self.copies[-1])
 
@@ -384,7 +385,7 @@ class _Batch(Generic[Answer]):
         program, limits = self._workers.program, self._workers.limits
         if copy.owes and copy.task is None:
             self._failed_starts += 1
-            if self._failed_starts >= _FAILED_STARTS:
+            if self._failed_starts >= _FAILED_STARTS and not self.copies:
                 how = f"was not ready after {limits.start:g} s" if late else "ended while it started"
                 raise ProgramFailed(f"{program.name} {how}; {program.advice}")
             return
