@@ -31,7 +31,7 @@ def aggregates(**options: Any) -> dict[str, float | None]:
 def test_each_statistic_counts_what_it_says(convention: Any) -> None:
     assert aggregates(convention=convention) == {
         "report_words": 6 / 4,
-        "report_distinct": 1.0,
+        "report_distinct": 3 / 4,
         "report_vocabulary": 2.0,
         "report_in_training": 1 / 4,
         "reference_words": 11 / 4,
@@ -107,10 +107,11 @@ def test_training_reports_from_a_file(tmp_path: Path) -> None:
         "No focal opacity.",
         "Scar.",
         "Old scar.",
-        "Findings: Scar. Impression: Old scar.",
+        "Scar. Old scar.",
+        "Mild edema. No focal opacity.",
     }
     found = compute(COPIES, PREDICTIONS, REFERENCES, training=str(path))
-    assert [found[key].aggregate for key in COPIES] == [0.25, 0.75]
+    assert [found[key].aggregate for key in COPIES] == [0.5, 0.75]
     assert found["report_in_training"].signature != compute(COPIES, ["a"], ["b"], training=["c"])[COPIES[0]].signature
 
 
@@ -139,8 +140,51 @@ def test_training_reports_that_make_no_sense(training: Any, message: str) -> Non
     assert "edema" not in str(caught.value)
 
 
-def test_a_file_of_training_reports_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(RefusedInput, match=r"train\.json"):
+@pytest.mark.parametrize("track", ["findings", "impression", "report"])
+@pytest.mark.parametrize("preparation", ["reference", "both", "none", "sections"])
+def test_what_a_protocol_puts_before_a_text_does_not_hide_a_copy(tmp_path: Path, track: Any, preparation: str) -> None:
+    path = tmp_path / "train.json"
+    sections = {"findings": "Mild edema. Scar, old", "impression": "Stable scar. No edema."}
+    path.write_text(json.dumps({"a": sections, "b": {**sections, "findings": "No fracture."}}))
+    predictions = {"a": sections.get(track, "Mild edema. Scar, old Stable scar. No edema."), "b": "Another text."}
+    card = score(
+        *(predictions, path),
+        metrics=COPIES,
+        track=track,
+        text_preparation=preparation,
+        options={"training": str(path)},
+        progress=False,
+    )
+    assert card.summary == {"report_in_training": 0.5, "reference_in_training": 1}
+
+
+def test_headers_alone_are_no_report() -> None:
+    with pytest.raises(InvalidCall, match="got none that says anything"):
+        compute(COPIES, ["a"], ["b"], training=["FINDINGS:", "Impression: "])
+    found = compute(COPIES, ["FINDINGS:", ""], ["b", "FINDINGS: b"], training=["b", "IMPRESSION:"])
+    assert [found[key].aggregate for key in COPIES] == [0, 1]
+    assert "|training:1+" in found[COPIES[0]].signature
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("train.json", 'training: "train.json": there is no such file; give the path of a file of reports, or a list'),
+        ("Mild edema of both lungs", "training: a text of 24 characters: there is no such file; give the path"),
+        ("x" * 5000, "training: a text of 5,000 characters: it cannot be read: File name too long; give the path"),
+        ("a\0b.json", "training: a text of 8 characters: it cannot be read: not a possible path; give"),
+    ],
+)
+def test_a_file_of_training_reports_that_is_not_there(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(InvalidCall) as caught:
+        compute("report_in_training", ["a"], ["b"], training=str(tmp_path / name))
+    assert str(caught.value).startswith(said)
+    assert "edema" not in str(caught.value)
+
+
+def test_the_faults_of_a_file_of_training_reports_are_named(tmp_path: Path) -> None:
+    (tmp_path / "train.json").write_text('{"a": 3}')
+    with pytest.raises(RefusedInput, match=r"train\.json.*expected text"):
         compute("report_in_training", ["a"], ["b"], training=tmp_path / "train.json")
 
 

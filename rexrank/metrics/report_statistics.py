@@ -2,14 +2,18 @@
 
 Words are those of the tokeniser ``unicode-words``: NFC, section headers dropped, lower-case,
 no punctuation; in scripts without spaces each character. Two reports are the same where they
-are equal after NFC and with every run of white space as one space.
+are equal after NFC, with section headers dropped as by that tokeniser, and with every run of white
+space as one space. So neither the "Findings: " that a protocol puts before a text nor a header that
+one file has and the other lacks makes a copy look new.
 
 - ``report_words``: words of a prediction, mean of studies.
 - ``report_distinct``: different predictions divided by predictions. 1 where no two agree; a
   system that writes one report for everybody has 1 / n.
 - ``report_vocabulary``: different words in all predictions.
 - ``report_in_training``: share of the predictions that are the same as a training report
-  (option `training`; without it the score is unavailable). Blank predictions are not.
+  (option `training`; without it the score is unavailable). Blank predictions are not. Text
+  options of a protocol (``lower``, ``deid-drop`` …) are not applied to training reports: give
+  them treated alike.
 
 ``reference_words``, ``reference_distinct``, ``reference_vocabulary`` and
 ``reference_in_training`` are the same of the references, to compare with; of several
@@ -20,22 +24,25 @@ Both conventions are the same else. Blank reports count, with 0 words. A distinc
 vocabulary depend on the number of studies; compare them between systems on one set.
 """
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from os import PathLike
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rexrank.errors import RefusedInput, shown
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, Rows, canonical
 from rexrank.metrics.registry import Metric, Option, Range, ScoreKey
-from rexrank.metrics.tokenizers import UNICODE_WORDS
+from rexrank.metrics.tokenizers import UNICODE_WORDS, drop_headers
 from rexrank.reports.reading import read_references
-from rexrank.reports.studies import is_blank
+from rexrank.reports.studies import Study, is_blank, whole_report
 from rexrank.terms import Convention
 
 _TOKENS = {"tok": UNICODE_WORDS.name}
@@ -82,7 +89,7 @@ class _Side:
 
     def _canonical(self) -> list[str]:
         texts = self._pairs.predictions if self._is_prediction else chain.from_iterable(self._pairs.references)
-        return list(map(canonical, texts))
+        return list(map(_compared, texts))
 
     def _mean(self, of_texts: NDArray[Any], signature: Mapping[str, str]) -> Outcome:
         """The outcome of a number a text; the mean of them where a study has several texts."""
@@ -97,25 +104,26 @@ class _Side:
         return Outcome(values, signature, seen, seen, aggregate=aggregate)
 
 
+def _compared(text: str) -> str:
+    """What two reports have in common that are the same."""
+    return canonical(drop_headers(unicodedata.normalize("NFC", text)))
+
+
 def read_training(training: Any) -> frozenset[str]:
-    """The texts of training reports, with white space and Unicode made alike.
+    """The texts of training reports, with white space and Unicode made alike and without section headers.
 
     Args:
         training: Texts, or the path or ``hf://`` address of a file in any form that references have. Of a record
-            with sections each section counts, and so does the whole report.
+            with sections each section counts, and so does the whole report, also where the record has only its
+            sections.
 
     Raises:
         InvalidCall: Something else, or no text at all.
         RefusedInput: The file cannot be read, with every fault.
     """
     if isinstance(training, str | PathLike):
-        studies = read_references(training, track="report").studies.values()
-        texts = [
-            text
-            for study in studies
-            for text in (study.findings, study.impression, study.report, *study.alternatives)
-            if text
-        ]
+        studies = _studies(training)
+        texts = [text for study in studies for text in _texts_of(study) if text]
     elif isinstance(training, Sequence | set | frozenset) and not isinstance(training, bytes | bytearray):
         texts = list(training)
     else:
@@ -123,10 +131,28 @@ def read_training(training: Any) -> frozenset[str]:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise InvalidCall(f"training[{position}]: expected str, got {type(text).__name__}")
-    known = frozenset(canonical(text) for text in texts if not is_blank(text))
+    known = frozenset(compared for text in texts if not is_blank(compared := _compared(text)))
     if not known:
         raise InvalidCall(f"{_LACKING}, got none that says anything")
     return known
+
+
+def _studies(source: str | PathLike[str]) -> Iterable[Study]:
+    try:
+        return read_references(source, track="report").studies.values()
+    except RefusedInput as refused:
+        if [problem.code for problem in refused.problems] != ["file_missing"]:
+            raise
+        name = shown(PurePath(source).name or str(source))
+        why = refused.problems[0].message
+        raise InvalidCall(f"training: {name}: {why}; give the path of a file of reports, or a list of them") from None
+
+
+def _texts_of(study: Study) -> Iterator[str | None]:
+    yield from (study.findings, study.impression, study.report, *study.alternatives)
+    if study.findings and study.impression:
+        yield whole_report(study.findings, study.impression)
+        yield f"{study.findings} {study.impression}"
 
 
 def _named(training: frozenset[str]) -> dict[str, str]:
