@@ -117,8 +117,12 @@ def test_texts_without_a_token() -> None:
     alone, text = vectors(1, 2), vectors(2, 5)
     corrected = scored("bertscore", [alone, text, alone], [[text], [alone], [alone]], "corrected")
     assert corrected.values[0] == 0
-    assert corrected.reasons == {1: "empty_reference", 2: "no_content"}
+    assert corrected.reasons == {1: "no_content", 2: "no_content"}
     assert (corrected.counts["n_no_content"], corrected.counts["n_clamped"]) == (1, 0)
+    features = {"bertscore_tokens": TextFeatures([text, text], [[alone], [alone]])}
+    options = {"features": features, "on_empty_reference": "worst"}
+    blank = compute("bertscore", ["A.", "A."], ["Seen.", " "], "corrected", **options)["bertscore"]
+    assert (blank.values[1], blank.reasons) == (0, {0: "no_content"}), "the option is about blank references alone"
 
 
 def test_values_below_the_range_are_clamped_and_counted() -> None:
@@ -200,7 +204,9 @@ def test_vectors_are_read_study_by_study() -> None:
     features = {"bertscore_tokens": TextFeatures(predictions, references)}
     texts = [f"Report {number}." for number in range(30)]
     scores = compute("bertscore", texts, ["Reference."] * 30, features=features)["bertscore"]
-    assert log == [position for position in range(30) for _ in range(2)]
+    first, *read = log  # looked at once to see whether it is an item or a list of items
+    assert first == 0
+    assert read == [position for position in range(30) for _ in range(2)]
     assert scores.values == pytest.approx(np.ones(30), abs=1e-6)
 
 

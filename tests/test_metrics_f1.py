@@ -1,6 +1,8 @@
 """F1 of label arrays against the tables of the specification, scikit-learn's numbers and a count by hand."""
 
+import csv
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -389,3 +391,19 @@ def test_intervals_of_a_hundred_thousand_studies(average: Any) -> None:
     low, high = corpus_interval(statistics, score.formula, resamples=20)
     assert low < value < high
     assert high - low < 0.01
+
+
+def test_columns_of_a_csv_file_are_texts(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    cells = {name: ["1.0", "", "-1.0", "0", " 0.0 "] for name in NAMES}
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["study_id", *NAMES])
+        writer.writerows([number, *(cells[name][number] for name in NAMES)] for number in range(5))
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    codes = from_chexpert({name: [row[name] for row in rows] for name in NAMES})
+    assert codes[:, 3].tolist() == [1, 0, 3, 2, 2]
+    for wrong in ("yes", "2", "1e999", "nan nan"):
+        with pytest.raises(InvalidCall, match=r'columns\["Edema"\]\[0\]: expected 1, 0, -1 or nothing, got'):
+            from_chexpert({**{name: ["1"] for name in NAMES}, "Edema": [wrong]})

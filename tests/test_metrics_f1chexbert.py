@@ -112,6 +112,19 @@ def test_a_failed_encoder_costs_its_study_alone(convention: Any) -> None:
         assert found["f1chexbert_macro_14"].counts["n_no_content"] == 1
 
 
+def test_a_blank_prediction_needs_no_label_but_its_reference_does() -> None:
+    blank = [0] * 14
+    features = {"chexbert_labels": {"predictions": [None, blank, None], "references": [REFERRED[0], None, None]}}
+    texts = ["", "", "Scar."], ["Edema.", "Edema.", "Scar."]
+    for key in KEYS:
+        found = compute(key, *texts, "corrected", features=features)[key]
+        assert found.reasons[1] == "failed"
+        assert found.reasons.get(0) in (None, "no_positive_label")
+        assert found.reasons.get(2) in (None, "no_positive_label"), (
+            "identical texts have equal labels, whatever they are"
+        )
+
+
 @pytest.mark.parametrize(
     ("item", "message"),
     [

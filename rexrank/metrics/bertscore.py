@@ -14,7 +14,8 @@ P and R of different signs, which vectors of real encoders never give. No idf we
   at most 1 and 0 for a blank report.
 
 `corrected` clamps both to [0, 1] and counts the values below 0 in ``n_clamped``; a blank report scores 0, an
-identical one exactly 1. Of several references the best counts; the
+identical one exactly 1. A reference that is not blank but has no token for the encoder gives null, ``no_content``.
+Of several references the best counts; the
 aggregate is the mean of studies. Zhang et al., ICLR 2020; github.com/Tiiiger/bert_score 0.3.13; preset
 as in github.com/rajpurkarlab/CXR-Report-Metric.
 """
@@ -153,10 +154,10 @@ def _outcome(pairs: Pairs, preset: _Preset, convention: Convention) -> Outcome:
     if convention == "corrected":
         clamped = values < 0
         values = np.maximum(values, 0.0)
-        # Nothing can be aligned with a reference without a token, as with a blank one.
+        # Nothing can be aligned with a reference in which the encoder sees no token, and it is not blank to the policy.
         unmatched = np.flatnonzero(predicted & ~referred)
         values[unmatched] = np.nan
-        reasons |= dict.fromkeys(unmatched.tolist(), "empty_reference")
+        reasons |= dict.fromkeys(unmatched.tolist(), "no_content")
     return Outcome(values, preset.signature, predicted, referred, clamped=clamped, reasons=reasons)
 
 

@@ -447,7 +447,8 @@ def from_chexpert(columns: Mapping[str, Sequence[Any]]) -> Codes:
 
     Args:
         columns: For each of the 14 labels, by name and in any order, one value a report: 1 positive, 0 negative,
-            -1 uncertain, nan, None or the missing value of pandas blank. Further columns are ignored.
+            -1 uncertain, nan, None, an empty text or the missing value of pandas blank; numbers may be texts, as
+            `csv` reads them. Further columns are ignored.
 
     Returns:
         Codes, int8 [n, 14].
@@ -472,12 +473,25 @@ def _codes_of(name: str, values: Sequence[Any]) -> Codes:
     known = {1: POSITIVE, 0: NEGATIVE, -1: UNCERTAIN}
     codes = np.zeros(len(values), dtype=np.int8)
     for row, value in enumerate(values):
-        if _is_missing(value):
+        number = _number(value)
+        if _is_missing(number):
             continue
-        if not isinstance(value, int | float | np.number) or value not in known:
+        if not isinstance(number, int | float | np.number) or number not in known:
             raise InvalidCall(f'columns["{name}"][{row}]: expected 1, 0, -1 or nothing, got {shown(value)}')
-        codes[row] = known[int(value)]
+        codes[row] = known[int(number)]
     return codes
+
+
+def _number(value: Any) -> Any:
+    """What a cell read from a text file says: a number, or None for an empty one; another value as it is."""
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return value
 
 
 def _is_missing(value: Any) -> bool:

@@ -49,9 +49,9 @@ def _compute(
 
 def _labelled(pairs: Pairs) -> Labelled:
     features = pairs.text_features(_FEATURE)
-    predictions, lost = _codes("predictions", features.predictions)
-    references, also_lost = _codes("references", [items[0] for items in features.references])
-    return Labelled(predictions, references, lost | also_lost)
+    predictions, lost_predictions = _codes("predictions", features.predictions)
+    references, lost_references = _codes("references", [items[0] for items in features.references])
+    return Labelled(predictions, references, lost_predictions, lost_references)
 
 
 def _codes(side: str, items: Sequence[Any]) -> tuple[Codes, Flags]:

@@ -45,7 +45,8 @@ def _labelled(pairs: Pairs) -> Labelled:
     rows = {text: row for row, text in enumerate(dict.fromkeys([*pairs.predictions, *references]))}
     codes = label(list(rows))
     predicted, referred = (codes[[rows[text] for text in side]] for side in (pairs.predictions, references))
-    return Labelled(predicted, referred, np.zeros(len(pairs), dtype=bool))
+    none_lost = np.zeros(len(pairs), dtype=bool)
+    return Labelled(predicted, referred, none_lost, none_lost)
 
 
 METRIC = Metric(

@@ -156,23 +156,37 @@ class Labelled:
     Attributes:
         predictions: Codes of the predictions, int8 [n, 14].
         references: Codes of the references, int8 [n, 14].
-        failed: Studies for which a side has none, because its encoder failed, bool [n].
+        lost_predictions: Whose prediction has none because its encoder failed, bool [n].
+        lost_references: Whose reference has none because its encoder failed, bool [n].
     """
 
     predictions: Codes
     references: Codes
-    failed: Flags
+    lost_predictions: Flags
+    lost_references: Flags
+
+    @property
+    def failed(self) -> Flags:
+        """For which a side is lost, bool [n]."""
+        return self.lost_predictions | self.lost_references
 
     def settled(self, pairs: Pairs) -> "Labelled":
         """The labels in `corrected`: none of a blank prediction, equal ones of identical texts."""
-        predictions = np.where(pairs.blank_predictions[:, None], np.int8(0), self.predictions)
-        predictions = np.where(pairs.identical[:, None], self.references, predictions)
-        failed = self.failed & ~pairs.identical & ~pairs.blank_predictions
-        return replace(self, predictions=predictions, failed=failed)
+        labelled = self.without(pairs.blank_predictions)
+        return replace(
+            labelled,
+            predictions=np.where(pairs.identical[:, None], self.references, labelled.predictions),
+            lost_predictions=labelled.lost_predictions & ~pairs.identical,
+            lost_references=self.lost_references & ~pairs.identical,
+        )
 
     def without(self, predictions: Flags) -> "Labelled":
         """The same, but some predictions have no label."""
-        return replace(self, predictions=np.where(predictions[:, None], np.int8(0), self.predictions))
+        return replace(
+            self,
+            predictions=np.where(predictions[:, None], np.int8(0), self.predictions),
+            lost_predictions=self.lost_predictions & ~predictions,
+        )
 
 
 def outcomes(
