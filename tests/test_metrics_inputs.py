@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rexrank.errors import RexrankError
-from rexrank.metrics import InvalidCall, compute
+from rexrank.metrics import InvalidCall, Unavailable, compute, metrics
 
 SECRET = "confidential wording"
 
@@ -40,7 +40,7 @@ def test_bad_texts_are_refused_in_one_sentence(predictions: Any, references: Any
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"keys": ["bleu2", "bleu9"]}, 'unknown score key "bleu9"; did you mean bleu2'),
+        ({"keys": ["bleu2", "bleu9"]}, 'there is no score key or metric "bleu9"; did you mean bleu or bleu2?'),
         ({"keys": []}, "keys: name at least one score key"),
         ({"convention": "parity"}, 'convention: expected published or corrected, got "parity"'),
         ({"smoothing": 1}, 'unknown option "smoothing"; these metrics take on_empty_prediction, on_empty_reference'),
@@ -66,3 +66,34 @@ def test_any_sequence_of_strings_will_do() -> None:
 
 def test_a_score_asked_twice_is_given_once_in_the_order_asked() -> None:
     assert list(compute(["rouge1", "bleu2", "rouge1"], ["a"], ["a"])) == ["rouge1", "bleu2"]
+
+
+def test_the_name_of_a_metric_stands_for_its_keys() -> None:
+    texts = ["Mild edema."], ["Edema."]
+    assert list(compute("rouge", *texts)) == [key.key for key in metrics()["rouge"].keys]
+    assert list(compute(["rouge1", "rouge", "bleu2"], *texts)) == ["rouge1", "rouge_l", "rouge2", "rouge_l_f1", "bleu2"]
+    assert len(compute("f1labels", *texts)) == 24
+    assert list(compute("cider", *texts)) == ["cider"]
+    with pytest.raises(Unavailable, match="radgraph_simple needs RadGraph-XL"):
+        compute("radgraph", *texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "offered"),
+    [
+        ("f1", "did you mean f1labels or f1chexbert or "),
+        ("all", "`rexrank metrics` lists what there is"),
+        ("CIDEr", "did you mean cider?"),
+        ("radgraf", "did you mean radgraph"),
+        ("BERTScore", "did you mean bertscore or bertscore_minilm?"),
+        ("rougeL", "did you mean rouge_l"),
+        ("precision", "did you mean ce_precision or srrbert_precision?"),
+        ("x", "`rexrank metrics` lists what there is"),
+        ("---", "`rexrank metrics` lists what there is"),
+        ("1/RadCliQ-v1", "did you mean radcliq_v1 or inv_radcliq_v1"),
+    ],
+)
+def test_close_names_are_offered_and_no_others(name: str, offered: str) -> None:
+    with pytest.raises(InvalidCall) as caught:
+        compute(name, ["a"], ["b"])
+    assert str(caught.value).startswith(f'keys: there is no score key or metric "{name}"; {offered}')

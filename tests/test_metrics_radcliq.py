@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rexrank.metrics import InvalidCall, compute, radcliq, score_keys
+from rexrank.metrics import InvalidCall, compute, metrics, radcliq, score_keys
+from rexrank.metrics.documentation import scores_table
 from rexrank.metrics.radcliq import v0, v1
 from rexrank.statistics import corpus_interval
 from rexrank.terms import CONVENTIONS, Convention
@@ -206,11 +207,11 @@ def test_ranges_and_directions() -> None:
         assert function([1], [1], [1], [0])[0] == lowest <= PERFECT[key]
 
 
-unit = st.floats(0, 1)
+unit = st.floats(0, 0.9)
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(unit, st.floats(-6, 1), st.floats(-1, 1), unit), min_size=1, max_size=8))
+@given(st.lists(st.tuples(unit, st.floats(-6, 0.9), st.floats(-1, 0.9), unit), min_size=1, max_size=8))
 def test_better_components_never_predict_more_errors(rows: list[tuple[float, ...]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)]
     base = {"radcliq_v0": v0(*columns), "radcliq_v1": v1(*columns)}
@@ -306,3 +307,45 @@ def test_the_signature_names_every_component() -> None:
     corrected = compute("radcliq_v1", ["A."], ["B."], "corrected", features=features)["radcliq_v1"].signature
     assert "|rg:v1-combined-fold|" in corrected
     assert "|bleu:unicode|" in corrected
+
+
+PERCENT = {
+    "radgraph_combined": ([0.5, 54.0], "from 0 to 1, got 54"),
+    "bertscore": ([0.5, 43.0], "at most 1, got 43"),
+    "sembscore": ([0.5, 61.5], "from -1 to 1, got 61.5"),
+}
+
+
+@pytest.mark.parametrize("name", PERCENT)
+def test_percentages_are_refused(name: str) -> None:
+    values, said = PERCENT[name]
+    good: dict[str, list[float]] = {one: [0.5, 0.5] for one in PERCENT}
+    for key in ("radcliq_v0", "radcliq_v1", "inv_radcliq_v1"):
+        with pytest.raises(InvalidCall) as caught:
+            compute(key, ["A.", "B."], ["C.", "D."], features={**good, name: values})
+        assert str(caught.value) == (
+            f"features['{name}'][1]: expected a number {said} (1 affected); did you give percent?"
+        )
+    columns = [{**good, name: values}[one] for one in PERCENT]
+    for function in (v0, v1):
+        with pytest.raises(InvalidCall, match=rf"\A{name}\[1\]: expected a number {said}"):
+            function(*columns, [0.5, 0.5])
+        with pytest.raises(InvalidCall, match=r"\Ableu2\[0\]: expected a number from 0 to 1, got 46 \(2 affected\)"):
+            function([0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [46, 46])
+
+
+def test_rounding_and_low_scores_of_bertscore_are_no_percentages() -> None:
+    most, least = 1 + 5e-7, -5e-7
+    assert np.isfinite(v1([most, least], [most, -12.1], [most, -1 - 5e-7], [most, least])).all()
+    for below in ([-0.01], [0.5], [0.5]), ([0.5], [0.5], [-1.01]):
+        with pytest.raises(InvalidCall, match="did you give percent"):
+            v1(*below, [0.5])
+
+
+def test_what_blank_reports_get_is_turned_round_where_the_score_is() -> None:
+    blanks = [""] * 3
+    features = {"radgraph_combined": [0.0] * 3, "bertscore": [-5.55] * 3, "sembscore": [0.2] * 3}
+    found = compute("inv_radcliq_v1", blanks, ["Edema."] * 3, "corrected", features=features)["inv_radcliq_v1"]
+    assert found.aggregate is not None
+    assert f"| {found.aggregate:g} |" in scores_table(metrics()["radcliq"]).splitlines()[-1]
+    assert scores_table(metrics()["fineradscore"]).splitlines()[-1].endswith("| 0.25 |")

@@ -11,7 +11,7 @@ import numpy as np
 from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.features import FEATURES
 from rexrank.metrics.inputs import InvalidCall
-from rexrank.metrics.outcome import Flags, Formula, Outcome
+from rexrank.metrics.outcome import Flags, Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.terms import Convention
 
@@ -224,7 +224,6 @@ def judged(
     answers: Answers[Any],
     signature: Mapping[str, str],
     counts: Mapping[str, int] | None = None,
-    of_mean: Formula | None = None,
 ) -> Outcome:
     """The outcome of a judge, which sees something in every text.
 
@@ -233,7 +232,6 @@ def judged(
         answers: Where they come from.
         signature: Parts of the signature.
         counts: Further counts.
-        of_mean: Turns the mean into what is shown, as in `Outcome`.
     """
     column = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     seen = np.ones(len(column), dtype=bool)
@@ -244,5 +242,4 @@ def judged(
         reference_content=seen,
         counts={**answers.counts, **(counts or {})},
         reasons=answers.reasons,
-        of_mean=of_mean,
     )

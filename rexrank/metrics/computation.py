@@ -12,7 +12,7 @@ from rexrank.metrics.features import Features, of_kept_references, read_features
 from rexrank.metrics.inputs import InvalidCall, Unavailable, check_choice, check_names, check_texts
 from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Metric, ScoreKey, metric_of, metrics, score_keys, why_unavailable
+from rexrank.metrics.registry import Metric, ScoreKey, hint, keys_named, metric_of, metrics, score_keys, why_unavailable
 from rexrank.metrics.signature import signature
 from rexrank.reports.studies import is_blank
 from rexrank.terms import CONVENTIONS, Convention
@@ -56,7 +56,8 @@ def compute(
     """Score predictions against references.
 
     Args:
-        keys: Score keys (``rexrank.metrics.score_keys()`` lists them), or one.
+        keys: Score keys (``rexrank.metrics.score_keys()`` lists them) and names of metrics, which stand for all of
+            their keys; or one of these.
         predictions: One text a study.
         references: One text, or a list of texts, a study.
         convention: ``published`` gives what the original prints; ``corrected`` what a careful user would call right.
@@ -68,13 +69,14 @@ def compute(
             ``on_unsupported_language``). None means the default.
 
     Returns:
-        For each key, in the order asked, the scores aligned with `predictions`.
+        For each key, in the order asked, the scores aligned with `predictions`; where a metric is named, each key
+        of it.
 
     Raises:
         InvalidCall: Unknown key, option or convention, or texts of a wrong type or number; never quotes a text.
         Unavailable: A key needs features that were not given, or a program that is not here.
     """
-    wanted = check_names("keys", keys)
+    wanted = _keys_of(check_names("keys", keys))
     check_choice("convention", convention, CONVENTIONS)
     by_metric = _group(wanted)
     _check_options(by_metric, options)
@@ -105,9 +107,20 @@ def options_of(name: str) -> tuple[str, ...]:
     return (*metrics()[name].option_names, *policies.OPTION_NAMES)
 
 
+def _keys_of(names: Sequence[str]) -> list[str]:
+    if not names:
+        raise InvalidCall("keys: name at least one score key or metric")
+    wanted: dict[str, None] = {}
+    for name in names:
+        keys = keys_named(name)
+        if keys is None:
+            known = (*score_keys(), *metrics())
+            raise InvalidCall(f"keys: there is no score key or metric {shown(name)}; {hint(name, known)}")
+        wanted |= dict.fromkeys(keys)
+    return list(wanted)
+
+
 def _group(keys: Sequence[str]) -> dict[str, Metric]:
-    if not keys:
-        raise InvalidCall("keys: name at least one score key")
     found = [metric_of(key) for key in keys]
     return {metric.name: metric for metric in found}
 
@@ -164,8 +177,8 @@ def _scores(
     several = {"refs": "several"} if any(len(texts) > 1 for texts in pairs.references) else {}
     parts = {**outcome.signature, **several, **policy.signature(score_key, metric.english_only)}
     formula = outcome.formula
-    if outcome.of_mean is not None:
-        judged, formula = _only_together(judged, outcome.of_mean)
+    if score_key.of_mean is not None:
+        judged, formula = _only_together(judged, score_key.of_mean)
     aggregate = _aggregate(judged, formula)
     if score_key.kind == "set":
         judged, aggregate = _without_values(judged), outcome.aggregate

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+
 from rexrank.metrics.computation import KeyScores, compute
 from rexrank.metrics.features import FEATURES, TextFeatures
 from rexrank.metrics.policy import OPTIONS as POLICY_OPTIONS
@@ -146,8 +148,12 @@ def shown_range(key: ScoreKey, convention: Convention) -> str:
 def _blank(key: ScoreKey) -> str:
     if key.direction == "none":
         return "as it is"
-    worst = None if key.blank == "formula" else key.worst("corrected")
-    return "by the formula" if key.blank == "formula" else "null" if worst is None else f"{worst:g}"
+    if key.blank == "formula":
+        return "by the formula"
+    worst = key.worst("corrected")
+    if worst is not None and key.of_mean is not None:
+        worst = float(key.of_mean(np.array([worst]))[0])
+    return "null" if worst is None or np.isnan(worst) else f"{worst:g}"
 
 
 def _code(text: str) -> str:

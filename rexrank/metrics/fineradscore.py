@@ -224,7 +224,7 @@ def _compute(
     outcomes = {
         "fineradscore": judged(worst, answers, signature | {"agg": "worst"}),
         "fineradscore_mean": judged(mean, answers, signature | {"agg": "mean"}),
-        "inv_fineradscore": judged(worst, answers, signature | {"agg": "worst"}, of_mean=_inverse),
+        "inv_fineradscore": judged(worst, answers, signature | {"agg": "worst"}),
     }
     return {key: outcomes[key] for key in keys}
 
@@ -272,6 +272,7 @@ METRIC = Metric(
             needs=(_FEATURE,),
             blank={"published": WORST, "corrected": WORST},
             perfect={"published": 0.0, "corrected": 0.0},
+            of_mean=_inverse,
         ),
     ),
     compute=_compute,

@@ -29,8 +29,6 @@ class Outcome:
         counts: Further counts by name (``n_truncated`` …).
         counts_of: Gives further counts from the sums of the statistics of all studies that have a value, [1, k].
         reasons: Position to the reason why the formula gives nan there, where it knows one (``unparsed``).
-        of_mean: Turns means of the values [b] into what is shown [b], nan where undefined; the studies then have no
-            value of their own (``inv_radcliq_v1``).
         aggregate: Value of the whole set, for keys of the kind ``set`` alone.
         undefined: Why no study of this set has a value, identical and blank texts included
             (``degenerate_reference_statistics``); None where the studies decide for themselves.
@@ -44,7 +42,6 @@ class Outcome:
     formula: Formula | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
-    of_mean: Formula | None = None
     aggregate: float | None = None
     undefined: str | None = None
     silent: Floats | None = None

@@ -7,6 +7,9 @@ is the training mean: good reports are negative. The aggregate is the mean of st
 divided by that mean, as ReXrank's board shows it, and undefined where the mean is not above 0; it is for display
 only, since 1/x is not monotone across 0, and no study has one.
 
+The features are taken as their metrics give them, not as percent: ``radgraph_combined`` from 0 to 1, ``bertscore``
+up to 1 and ``sembscore`` from -1 to 1; another value is refused.
+
 `published` takes ReXrank's ``bleu2``, and the value of a blank report is the formula's: for v1 11.612594 - .994772 s
 with the SembScore s. `corrected` takes ``bleu2`` and ``radgraph_combined`` of that convention, and BERTScore and
 SembScore as they are, not clamped; a blank report gets the value of four zeros, 2.450143 (v0: 5.516161), and an
@@ -33,6 +36,14 @@ from rexrank.terms import Convention
 # In the order of the models' columns; the first three are features of a study.
 _COMPONENTS = ("radgraph_combined", "bertscore", "sembscore", "bleu2")
 _FEATURES = _COMPONENTS[:3]
+# BERTScore has no lower end that every encoder keeps; of texts without words it is -5.550157.
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "radgraph_combined": (0.0, 1.0),
+    "bertscore": (-np.inf, 1.0),
+    "sembscore": (-1.0, 1.0),
+    "bleu2": (0.0, 1.0),
+}
+_ROUNDING = 1e-6
 
 
 class _Model(NamedTuple):
@@ -94,7 +105,7 @@ def v0(radgraph_combined: ArrayLike, bertscore: ArrayLike, sembscore: ArrayLike,
         report, all components 1, has -.242133; components of 0 have 5.516161.
 
     Raises:
-        InvalidCall: A component is not a list of numbers, is infinite, or is not as long as the others.
+        InvalidCall: A component is not a list of numbers, has one outside its range, or is not as long as the others.
     """
     return _V0.predict(_checked((radgraph_combined, bertscore, sembscore, bleu2)))
 
@@ -113,13 +124,13 @@ def v1(radgraph_combined: ArrayLike, bertscore: ArrayLike, sembscore: ArrayLike,
         report, all components 1, has -1.440690; components of 0 have 2.450143.
 
     Raises:
-        InvalidCall: A component is not a list of numbers, is infinite, or is not as long as the others.
+        InvalidCall: A component is not a list of numbers, has one outside its range, or is not as long as the others.
     """
     return _V1.predict(_checked((radgraph_combined, bertscore, sembscore, bleu2)))
 
 
 def _checked(components: Sequence[ArrayLike]) -> list[Floats]:
-    read = [_read(values, name) for values, name in zip(components, _COMPONENTS, strict=True)]
+    read = [_read(values, name, name) for values, name in zip(components, _COMPONENTS, strict=True)]
     for values, name in zip(read, _COMPONENTS, strict=True):
         if len(values) != len(read[0]):
             raise InvalidCall(
@@ -128,7 +139,19 @@ def _checked(components: Sequence[ArrayLike]) -> list[Floats]:
     return read
 
 
-def _read(values: Any, where: str) -> Floats:
+def _read(values: Any, component: str, where: str) -> Floats:
+    array = _numbers(values, where)
+    low, high = _RANGES[component]
+    if outside := np.flatnonzero((array < low - _ROUNDING) | (array > high + _ROUNDING)).tolist():
+        limits = f"at most {high:g}" if np.isinf(low) else f"from {low:g} to {high:g}"
+        raise InvalidCall(
+            f"{where}[{outside[0]}]: expected a number {limits}, got {array[outside[0]]:g} ({len(outside)} affected); "
+            "did you give percent?"
+        )
+    return array
+
+
+def _numbers(values: Any, where: str) -> Floats:
     try:
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
@@ -152,7 +175,7 @@ def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
     bleu = BLEU.compute(pairs, ["bleu2"], convention, {})["bleu2"]
-    given = [_read(pairs.pair_features(name), f"features[{name!r}]") for name in _FEATURES]
+    given = [_read(pairs.pair_features(name), name, f"features[{name!r}]") for name in _FEATURES]
     components = [*given, bleu.values]
     signature = {
         "rg": f"v1-combined-{'0.1.18' if convention == 'published' else 'fold'}",
@@ -164,17 +187,7 @@ def _compute(
     full = np.ones(len(pairs), dtype=bool)
     missing = np.flatnonzero(np.isnan(components).any(axis=0)).tolist()
     reasons = dict.fromkeys(missing, "undefined_component")
-    return {
-        key: Outcome(
-            _MODELS[key].predict(components),
-            signature,
-            full,
-            full,
-            reasons=reasons,
-            of_mean=_inverse if key.startswith("inv_") else None,
-        )
-        for key in keys
-    }
+    return {key: Outcome(_MODELS[key].predict(components), signature, full, full, reasons=reasons) for key in keys}
 
 
 def _inverse(means: Floats) -> Floats:
@@ -202,6 +215,7 @@ def _key(key: str, label: str, direction: Literal["lower", "higher"], descriptio
         # Of `inv_radcliq_v1` these are the values that are averaged before the mean is turned round.
         blank={"published": model.floor, "corrected": model.floor},
         perfect={"published": model.perfect, "corrected": model.perfect},
+        of_mean=_inverse if inverse else None,
     )
 
 

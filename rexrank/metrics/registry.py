@@ -5,6 +5,7 @@ top-level `METRIC`, so a new metric is one new file.
 """
 
 import pkgutil
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -20,10 +21,13 @@ from rexrank.metrics.inputs import InvalidCall
 from rexrank.terms import Convention, Direction
 
 if TYPE_CHECKING:
-    from rexrank.metrics.outcome import Outcome
+    from rexrank.metrics.outcome import Formula, Outcome
     from rexrank.metrics.pairs import Pairs
 
 Range = tuple[float | None, float | None]
+
+# How close names are offered for an unknown one: at most so many, with so much in common, from so many letters on.
+_OFFERED, _ALIKE, _SHORTEST = 3, 0.6, 2
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,10 @@ class ScoreKey:
             where the metric itself decides.
         perfect: The value of an identical report, where that is not the best end of the range.
         requires: Names of the metric's options without which it cannot be computed.
+        of_mean: Turns means of the values, [b], into what is shown, [b], nan where undefined; the studies then have no
+            value of their own (``inv_radcliq_v1``).
+        family: Beginning of the key, where only what follows tells it from others (``f1labels_`` of
+            ``f1labels_edema``); pages list them together.
     """
 
     key: str
@@ -61,6 +69,8 @@ class ScoreKey:
     blank: Literal["worst", "formula"] | Mapping[Convention, float] = field(default="worst", hash=False)
     perfect: Mapping[Convention, float] | None = field(default=None, hash=False)
     requires: tuple[str, ...] = ()
+    of_mean: "Formula | None" = field(default=None, hash=False)
+    family: str = ""
 
     def range(self, convention: Convention) -> Range:
         """Lowest and highest value under a convention; None where unbounded."""
@@ -108,12 +118,14 @@ class Example:
         reference: The radiologist's.
         features: Features by name, for keys that need them.
         options: Options of the call.
+        note: What the features say, in words, where the texts alone do not show why the conventions differ.
     """
 
     prediction: str
     reference: str
     features: Mapping[str, Any] = field(default_factory=dict, hash=False)
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -196,8 +208,33 @@ def score_keys() -> Mapping[str, ScoreKey]:
 
 def hint(name: object, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: the closest known ones, or where all of them are listed."""
-    close = get_close_matches(name.lower(), known, n=3, cutoff=0.5) if isinstance(name, str) else []
+    close = _close(name, list(dict.fromkeys(known))) if isinstance(name, str) else []
     return f"did you mean {' or '.join(close)}?" if close else "`rexrank metrics` lists what there is"
+
+
+def _close(name: str, known: Sequence[str]) -> list[str]:
+    """Known names that begin with it, else with a word that does, else written nearly alike; the shortest first."""
+    wanted = re.sub(r"[\W_]+", "_", name.lower()).strip("_")
+    if len(wanted) < _SHORTEST:
+        return []
+    begin = [one for one in known if one.startswith(wanted)]
+    within = [one for one in known if f"_{wanted}" in one]
+    found = sorted(begin, key=len) or sorted(within, key=len) or get_close_matches(wanted, known, _OFFERED, _ALIKE)
+    return found[:_OFFERED]
+
+
+def keys_named(name: str) -> list[str] | None:
+    """The score keys that a name stands for.
+
+    Args:
+        name: A score key, which stands for itself, or the name of a metric, which stands for all of its keys.
+
+    Returns:
+        The keys, or None where it is neither; `hint` then offers close ones.
+    """
+    if name in score_keys():
+        return [name]
+    return [key.key for key in metrics()[name].keys] if name in metrics() else None
 
 
 def metric_of(key: str) -> Metric:
