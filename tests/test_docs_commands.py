@@ -165,6 +165,28 @@ def test_the_table_of_metrics_is_that_of_the_registry() -> None:
         assert row[4].strip() == BETTER[found.direction], key
         assert row[5].strip() == shown_range(found, "published"), key
         assert ("texts" in row[3]) == (not found.needs and metric_of(key).task == "report"), key
+        assert all(f"option `{option}`" in row[3] for option in found.requires), key
+        assert ("not a quality" in row[2]) == (found.direction == "none"), key
+
+
+def test_the_table_of_protocols_is_what_there_is() -> None:
+    from rexrank.protocols import available
+
+    text = (ROOT / "docs/score.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^\| `(\w+)` \| `([\d-]+)` \|", text, re.MULTILINE)) == sorted(
+        tuple(name.split("@")) for name in available()
+    )
+
+
+def test_the_fields_of_a_card_are_described() -> None:
+    import rexrank
+
+    card = rexrank.score({"a": "x"}, {"a": "x"}, progress=False)
+    text = (ROOT / "docs/score.md").read_text(encoding="utf-8")
+    rows = re.search(r"^\| field \| what \|\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
+    assert rows is not None
+    named = [name for row in rows[1].splitlines()[1:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(named) == sorted([*card.to_json(), "per_study"])
 
 
 def test_the_page_of_metrics_is_what_the_registry_says() -> None:
