@@ -125,7 +125,7 @@ def test_an_option_reaches_the_metrics_that_have_it(files: tuple[str, str]) -> N
         ("uncertain=maybe", "uncertain: expected one of positive", 2),
         ("zero_division=2", "zero_division: expected 0 or 1, got 2", 2),
         ("df=nothere.json", "df: there is no file at the path given", 2),
-        ("training=nothere.json", "file_missing: nothere.json: there is no such file", 1),
+        ("training=nothere.json", 'training: "nothere.json": there is no such file', 2),
     ],
 )
 def test_a_wrong_value_of_an_option_is_refused(files: tuple[str, str], option: str, said: str, code: int) -> None:
@@ -134,6 +134,14 @@ def test_a_wrong_value_of_an_option_is_refused(files: tuple[str, str], option: s
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_faulty_file_that_an_option_names_is_refused(files: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "training.json").write_text('{"t": 3}')
+    words = ["--metrics", "bleu2,report_in_training", "--option", f"training={tmp_path / 'training.json'}"]
+    done = rexrank_command("score", files[0], "--references", files[1], *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert 'wrong_type: training.json, study "t"' in done.stderr
 
 
 def test_an_option_that_calls_blank_predictions_an_error_names_them(files: tuple[str, str], tmp_path: Path) -> None:
