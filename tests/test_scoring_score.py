@@ -2,6 +2,8 @@
 
 import csv
 import json
+import pty
+import termios
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from rexrank.metrics import InvalidCall, registry
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.protocols import UnknownProtocol
+from rexrank.scoring.score import _reporting
 
 REFERENCES = {"a": "The lungs are clear.", "b": "Small left effusion.", "c": "No acute process."}
 PREDICTIONS = {"a": "The lungs are clear.", "b": "Small right effusion.", "c": ""}
@@ -283,6 +286,17 @@ def test_progress_is_reported_to_a_function() -> None:
     )
     stages = ["read", "bleu", "interval of bleu2", "rouge", "interval of rouge_l"]
     assert seen == [(stage, done, 5) for done, stage in enumerate(stages)] + [(stages[-1], 5, 5)]
+
+
+def test_a_terminal_shows_at_once_that_a_program_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    with open(theirs, "w") as terminal, open(ours, "rb", buffering=0) as seen:
+        monkeypatch.setattr("sys.stderr", terminal)
+        with _reporting(True, total=2) as step:
+            step("read")
+            step("meteor")
+            assert b"meteor (its Java program takes about 10 s to start)" in seen.read(1000)
 
 
 def test_a_progress_function_can_stop_the_run() -> None:
