@@ -218,8 +218,12 @@ METRIC = Metric(
     source="Zhang et al., ICLR 2020; github.com/Tiiiger/bert_score 0.3.13; github.com/rajpurkarlab/CXR-Report-Metric",
     english_only=True,
     examples=(
-        Example("Scar.", "Edema.", _example([[1, 0], [3, 4], [1, 0]], [[1, 0], [4, -3], [1, 0]])),
-        Example("", "Edema.", _example([[1, 0], [1, 0]], [[1, 0], [4, -3], [1, 0]])),
+        Example(
+            "Scar.", "Edema.", _example([[1, 0], [3, 4], [1, 0]], [[1, 0], [4, -3], [1, 0]]), note="no tokens alike"
+        ),
+        Example(
+            "", "Edema.", _example([[1, 0], [1, 0]], [[1, 0], [4, -3], [1, 0]]), note="the prediction has no token"
+        ),
     ),
     faults=(
         "With idf from one reference, or from equal ones, every weight of bert-score is 0: F is 0 even for identical "

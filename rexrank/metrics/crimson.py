@@ -294,13 +294,25 @@ METRIC = Metric(
             "parser",
             "strict or tolerant",
             "tolerant in `published`, strict in `corrected`",
-            "Whether an answer given as text must be JSON, or is first repaired as in crimson-score.",
+            "Whether an answer given as text must be JSON, or is first repaired as in crimson-score, which takes away "
+            "neither code fences nor words around the JSON: such an answer is `unparsed`.",
         ),
     ),
     english_only=True,
     examples=(
-        Example(_PREDICTION, _REFERENCE, {_FEATURE: [_EXAMPLE]}),
-        Example(_PREDICTION, _REFERENCE, {_FEATURE: [_UNKNOWN_ID]}),
+        Example(
+            _PREDICTION,
+            _REFERENCE,
+            {_FEATURE: [_EXAMPLE]},
+            note="the answer matches the pneumothorax with a significant error of location, finds the nodule false and "
+            "the scar missing",
+        ),
+        Example(
+            _PREDICTION,
+            _REFERENCE,
+            {_FEATURE: [_UNKNOWN_ID]},
+            note="the same, but the false finding has an id that no finding has",
+        ),
     ),
     faults=(
         "The package's repair of keys without a value also removes the middle strings of every list, ids of false "

@@ -8,13 +8,13 @@ absent; F1 = 2 tp / (2 tp + fp + fn) of each label, put together as ``micro``, `
 ``ce_precision``, ``ce_recall`` and ``ce_f1`` are R2Gen's clinical efficacy: tp / (tp + fp),
 tp / (tp + fn) and F1, macro over the 14 labels, where only positive counts as present; the
 option `uncertain` changes that too. Each study's own value is the measure over its labels.
-Range [0, 1].
+Range [0, 1]. A label that neither side has makes 0/0, and so does a study without labels.
 
-- `published`: scikit-learn's numbers: 0/0 is 0 (option `zero_division`; rad-metric has 1)
-  and stays in the means. A blank text has the labels that CheXbert gives it.
-- `corrected`: 0/0 is left out, of labels (``n_labels`` are left) and of studies (null,
-  ``no_positive_label``); where nothing is left there is no score. A blank prediction has all
-  labels blank, and identical texts have a study value of 1.
+- `published`: scikit-learn's numbers: 0/0 counts as 0 in every mean (option `zero_division`;
+  rad-metric has 1). A blank text has the labels that CheXbert gives it.
+- `corrected`: such a label is left out of the means, ``n_labels`` counts those that remain; such
+  a study is null, ``no_positive_label``; where no label remains there is no score. A blank
+  prediction has all labels blank, and identical texts have a study value of 1.
 
 A failed encoder is null, ``failed``. One reference a study. Sources: Smit et al., EMNLP 2020;
 github.com/Stanford-AIMI/f1chexbert (0.0.2); Chen et al., EMNLP 2020,
@@ -92,11 +92,13 @@ METRIC = Metric(
             "Mild edema, no effusion.",
             "Pulmonary edema.",
             _example({"Edema": POSITIVE, "Pleural Effusion": NEGATIVE}, {"Edema": POSITIVE}),
+            note="edema is positive in both, effusion negative",
         ),
         Example(
             "Edema may be present.",
             "Edema and effusion.",
             _example({"Edema": UNCERTAIN}, {"Edema": POSITIVE, "Pleural Effusion": POSITIVE}),
+            note="edema is uncertain in the prediction, and both are positive in the reference",
         ),
     ),
     faults=(

@@ -9,11 +9,13 @@ studies, each over its labels; ``_5`` are Cardiomegaly, Edema, Consolidation, At
 Pleural Effusion; ``f1labels_edema`` and the like are the F1 of one label. Each study's own
 value is its F1 over these labels. Range [0, 1].
 
-- `published`: scikit-learn's numbers: 0/0 is 0 (option `zero_division`) and stays in the
-  means, so perfect predictions in which 4 of 14 labels occur have a macro F1 of 4/14.
-- `corrected`: 0/0 is left out, of labels (``n_labels`` are left) and of studies (null,
-  ``no_positive_label``); where nothing is left there is no score. A blank prediction has all
-  labels blank, and identical texts have a study value of 1.
+The F1 of a label that neither side has is 0/0, and so is that of a study without labels.
+
+- `published`: scikit-learn's numbers: such an F1 counts as 0 (option `zero_division`) in every
+  mean, so perfect predictions of a set in which 4 of 14 labels occur have a macro F1 of 4/14.
+- `corrected`: such a label is left out of the means, ``n_labels`` counts those that remain; such
+  a study is null, ``no_positive_label``; where no label remains there is no score. A blank
+  prediction has all labels blank, and identical texts have a study value of 1.
 
 Our own labeller: comparable with itself alone, so its rule version is in the signature. One
 reference a study. Definition: f1chexbert 0.0.2 (github.com/Stanford-AIMI/f1chexbert).

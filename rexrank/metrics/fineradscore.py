@@ -285,7 +285,14 @@ METRIC = Metric(
             "Whether an answer given as text must be JSON, or may stand among words and be repaired as for CRIMSON.",
         ),
     ),
-    examples=(Example(_PREDICTION, _REFERENCE, _example("7", "Urgent error")),),
+    examples=(
+        Example(
+            _PREDICTION,
+            _REFERENCE,
+            _example("7", "Urgent error"),
+            note="the answer corrects line 7 (urgent error), which the prediction does not have",
+        ),
+    ),
     faults=(
         "The authors' script computes no number; how ReXrank made one is not documented.",
         "The authors' script asks again without end where every call to the judge fails.",

@@ -8,19 +8,20 @@ finding, (c) wrong location, (d) wrong severity, (e) comparison that the referen
     m / (m + sum of the six counts)
 
 and the aggregate is the mean of studies. Range [0, 1]. Insignificant errors do not count.
-Read is what follows the judge's last turn mark and its heading of the explanation.
+An answer is read from its last ``<|assistant|>`` and then from its heading ``[Explanation]:`` on.
 
 - `published` reads as the package does: a section ends at its first blank line; the matched
   count is a number and a full stop at the very start of its section; the count of an error is
-  the first number between ``: `` and a full stop on its line, and 0 where there is none; of
-  equal letters the last counts; a section that begins with "No" counts 0. The score is 0 where
-  m is 0, so also where nothing could be read; `n_unparsed` counts the answers that `corrected`
-  cannot read.
+  the first number between ``: `` and a full stop on its line, and 0 where there is none; where a
+  letter stands on several lines, the last of them in alphabetical order counts; a section that
+  begins with "No" counts 0. The score is 0 where m is 0, so also where nothing could be read;
+  `n_unparsed` counts the answers that `corrected` cannot read.
 - `corrected` ends a section at the next bracketed heading, takes a count with or without a full
-  stop, at the start or after a label, takes "None" and "No …" for 0, and adds up equal letters.
-  An answer is null, ``unparsed``, where either section is absent, an error or the matched
-  findings have words but no count, a count has more than three digits, or a section stands
-  there twice with different counts. m = 0 without errors is null, ``no_findings``.
+  stop, at the start or after a label, takes "None" and "No …" for 0, and adds up the counts of a
+  letter that stands there several times. An answer is null, ``unparsed``, where either section is
+  absent, an error or the matched findings have words but no count, a count has more than three
+  digits, or a section stands there twice with different counts. m = 0 without errors is null,
+  ``no_findings``.
 
 A failed judge is null, ``failed``. One reference a study. A blank report scores 0.
 Source: Ostmeier et al., Findings of EMNLP 2024; github.com/Stanford-AIMI/GREEN.
@@ -262,8 +263,18 @@ METRIC = Metric(
     source="Ostmeier et al., 2024; github.com/Stanford-AIMI/GREEN",
     english_only=True,
     examples=(
-        Example(_PREDICTION, _REFERENCE, _example("1. effusion", "(b) Missing finding: 1 rib fracture")),
-        Example(_PREDICTION, _REFERENCE, {_FEATURE: ["I cannot compare these reports."]}),
+        Example(
+            _PREDICTION,
+            _REFERENCE,
+            _example("1. effusion", "(b) Missing finding: 1 rib fracture"),
+            note="the answer counts a match and, without a full stop behind its number, a missing finding",
+        ),
+        Example(
+            _PREDICTION,
+            _REFERENCE,
+            {_FEATURE: ["I cannot compare these reports."]},
+            note="the answer has no sections and no counts",
+        ),
     ),
     faults=(
         "The package counts an answer that it cannot read as 0; of one public run 137 of 200 answers had no section "

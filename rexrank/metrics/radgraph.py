@@ -284,9 +284,9 @@ def _graph(*entities: tuple[str, str]) -> Mapping[str, Any]:
     }
 
 
-def _example(prediction: str, reference: str, predicted: Any, referred: Any) -> Example:
+def _example(prediction: str, reference: str, predicted: Any, referred: Any, note: str) -> Example:
     graphs = TextFeatures([predicted], [[referred]])
-    return Example(prediction, reference, {_XL: graphs, _V1: graphs})
+    return Example(prediction, reference, {_XL: graphs, _V1: graphs}, note=note)
 
 
 # What each model was trained on.
@@ -336,10 +336,16 @@ METRIC = Metric(
     english_only=True,
     examples=(
         _example(
-            "Nodule.", "Nodule, scar.", _graph(("Nodule", _PRESENT)), _graph(("nodule", _PRESENT), ("scar", _PRESENT))
+            "Nodule.",
+            "Nodule, scar.",
+            _graph(("Nodule", _PRESENT)),
+            _graph(("nodule", _PRESENT), ("scar", _PRESENT)),
+            "the entities are Nodule, and nodule and scar; no relations",
         ),
-        _example("Scar", "Scar", _graph(("Scar", _PRESENT)), _graph(("Scar", _PRESENT))),
-        _example("As before.", "No comparison.", _graph(), _graph()),
+        _example(
+            *("Scar", "Scar", _graph(("Scar", _PRESENT)), _graph(("Scar", _PRESENT))), "one equal entity, no relation"
+        ),
+        _example("As before.", "No comparison.", _graph(), _graph(), "no entity was found in either"),
     ),
     faults=(
         "radgraph 0.1.18 compares case-sensitively and its development version does not: they differ on more than a "

@@ -259,7 +259,10 @@ METRIC = Metric(
     source="Zhao et al., EMNLP 2024; RaTEScore 0.6.0, github.com/MAGIC-AI4Med/RaTEScore",
     options=(Option("affinity", "long or short", "long", "The table of affinities and the penalty."),),
     english_only=True,
-    examples=(Example("Seen.", "Effusion.", _example([], [_ENTITY])), Example("Seen.", "Unchanged.", _example([], []))),
+    examples=(
+        Example("Seen.", "Effusion.", _example([], [_ENTITY]), note="an entity was found in the reference alone"),
+        Example("Seen.", "Unchanged.", _example([], []), note="no entity was found in either"),
+    ),
     faults=(
         "The package drops a report without a sentence of three characters from its list, so all later pairs meet "
         "the wrong partner and the list of scores is shorter; here that study alone is concerned.",

@@ -108,8 +108,18 @@ METRIC = Metric(
     source="Smit et al., EMNLP 2020; Endo et al., ML4H 2021; github.com/rajpurkarlab/CXR-Report-Metric",
     english_only=True,
     examples=(
-        Example("Clear lungs.", "Large effusion.", {_FEATURE: TextFeatures([[3.0, 4.0]], [[[4.0, -4.0]]])}),
-        Example("", "Large effusion.", {_FEATURE: TextFeatures([[1.0, 0.0]], [[[3.0, 4.0]]])}),
+        Example(
+            "Clear lungs.",
+            "Large effusion.",
+            {_FEATURE: TextFeatures([[3.0, 4.0]], [[[4.0, -4.0]]])},
+            note="the vectors point apart",
+        ),
+        Example(
+            "",
+            "Large effusion.",
+            {_FEATURE: TextFeatures([[1.0, 0.0]], [[[3.0, 4.0]]])},
+            note="the encoder gives a vector to the blank text too",
+        ),
     ),
     faults=(
         "CXR-Report-Metric cuts texts at 512 tokens without saying so, scores a blank report like any other and fails "

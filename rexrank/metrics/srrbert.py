@@ -5,8 +5,9 @@ all studies, with tp, fp and fn of a label and its support s = tp + fn,
 
     precision = tp / (tp + fp)    recall = tp / (tp + fn)    F1 = 2 tp / (2 tp + fp + fn)
 
-0 where 0/0, and a score is the mean over labels weighted by s. A study on its own is worth, for
-all three, the mean over the labels on either side of 1 where both have it, else 0. Range [0, 1].
+0 where 0/0, and a score is the mean over labels weighted by s. The value of one study is
+the same for all three: the number of labels that both sides have, divided by the number that at
+least one side has. Range [0, 1].
 
 - `published`: scikit-learn's weighted averages with zero_division 0, so 0 where no reference
   has a label. A study adds 1e-8 to each denominator, and is 1 where neither side has a label.
@@ -176,7 +177,7 @@ def _marks(sides: Sequence[Sequence[frozenset[str] | None]]) -> NDArray[np.bool_
     return marks
 
 
-def _key(key: str, label: str) -> ScoreKey:
+def _key(key: str, label: str, quotient: str) -> ScoreKey:
     return ScoreKey(
         key=key,
         label=label,
@@ -186,7 +187,7 @@ def _key(key: str, label: str) -> ScoreKey:
         digits=3,
         modality=("CXR",),
         language=("en",),
-        description="Over the labels that the references have, weighted by how often they have them.",
+        description=f"{quotient} of each label; mean over the labels, weighted by how many references have them.",
         needs=(_FEATURE,),
     )
 
@@ -199,16 +200,16 @@ METRIC = Metric(
     name="srrbert",
     version="1",
     keys=(
-        _key("srrbert_precision", "SRR-BERT precision"),
-        _key("srrbert_recall", "SRR-BERT recall"),
-        _key("srrbert_f1", "SRR-BERT F1"),
+        _key("srrbert_precision", "SRR-BERT precision", "Precision, tp / (tp + fp),"),
+        _key("srrbert_recall", "SRR-BERT recall", "Recall, tp / (tp + fn),"),
+        _key("srrbert_f1", "SRR-BERT F1", "F1, 2 tp / (2 tp + fp + fn),"),
     ),
     compute=_compute,
     source="Delbrouck et al., ACL 2025; github.com/jbdel/RadEval",
     english_only=True,
     examples=(
-        Example("Effusion.", "Pleural effusion.", _example({"effusion"}, {"effusion"})),
-        Example("Seen.", "Unchanged.", _example(set(), set())),
+        Example("Effusion.", "Pleural effusion.", _example({"effusion"}, {"effusion"}), note="the same label in both"),
+        Example("Seen.", "Unchanged.", _example(set(), set()), note="no label in either"),
     ),
     faults=(
         "RadEval makes a sentence of a full stop from a blank report and classifies it.",
