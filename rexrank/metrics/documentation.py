@@ -4,14 +4,18 @@ import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from itertools import groupby, takewhile
 from typing import Any
 
 import numpy as np
 
+from rexrank.metrics import tokenizers
 from rexrank.metrics.computation import KeyScores, compute
 from rexrank.metrics.features import FEATURES, TextFeatures
+from rexrank.metrics.outcome import REASONS
 from rexrank.metrics.policy import OPTIONS as POLICY_OPTIONS
 from rexrank.metrics.registry import Example, Metric, Option, ScoreKey, metrics
+from rexrank.metrics.signature import PARTS
 from rexrank.terms import CONVENTIONS, Convention
 
 BETTER = {"higher": "higher", "lower": "lower", "none": "–"}
@@ -19,7 +23,7 @@ _OPTION_HEADS = ("option", "takes", "default", "what")
 _LANGUAGE = "on_unsupported_language"
 _DIGITS = 6
 _KEYS_IN_A_ROW = 3
-_CHARACTERS = 200
+_ROW_OF_TABLE = re.compile(r"^\|.*\|$", re.MULTILINE)
 
 
 def markdown() -> str:
@@ -32,25 +36,56 @@ def markdown() -> str:
     """
     found = metrics()
     index = [f"[{name}](#{name})" for name in found]
-    options = _table(_OPTION_HEADS, map(_option_row, POLICY_OPTIONS))
-    introduction = files("rexrank.metrics").joinpath("introduction.md").read_text(encoding="utf-8")
-    head = introduction.strip().replace("{options}", options)
-    return "\n\n".join([head, " · ".join(index), *map(_section, found.values())]) + "\n"
+    head = files("rexrank.metrics").joinpath("introduction.md").read_text(encoding="utf-8").strip()
+    tables = {
+        "index": " · ".join(index),
+        "options": _table(_OPTION_HEADS, map(_option_row, POLICY_OPTIONS)),
+        "tokenizers": _tokenizers(),
+        "signature": _table(("part", "what"), ((f"`{name}`", what) for name, what in PARTS.items())),
+        "reasons": _table(("reason", "what"), ((f"`{name}`", what) for name, what in REASONS.items())),
+    }
+    for name, table in tables.items():
+        head = head.replace(f"{{{name}}}", table)
+    return "\n\n".join([head, *map(_section, found.values())]) + "\n"
+
+
+def features_table() -> str:
+    """Every feature with its maker and the form of one item, as a Markdown table."""
+    rows = ((f"`{name}`", one.made_by, one.of, one.description) for name, one in FEATURES.items())
+    return _table(("feature", "made by", "one a", "form of one"), rows)
+
+
+def _tokenizers() -> str:
+    """The tokenisers, from the docstring of their module: a table, and what else it says of them."""
+    words = inspect.getdoc(tokenizers) or ""
+    return words[next(_ROW_OF_TABLE.finditer(words)).start() :]
 
 
 def scores_table(metric: Metric) -> str:
     """The score keys of a metric as a Markdown table."""
+    families = (list(keys) for _, keys in groupby(metric.keys, lambda key: key.family or key.key))
     rows = [
         (
-            f"`{key.key}`",
-            key.description,
-            BETTER[key.direction],
-            *(shown_range(key, convention) for convention in CONVENTIONS),
-            _blank(key),
+            *_named(keys),
+            BETTER[keys[0].direction],
+            *(shown_range(keys[0], convention) for convention in CONVENTIONS),
+            _blank(keys[0]),
         )
-        for key in metric.keys
+        for keys in families
     ]
     return _table(("key", "what", "better", "published", "corrected", "blank report, corrected"), rows)
+
+
+def _named(keys: Sequence[ScoreKey]) -> tuple[str, str]:
+    """Name and description of a key, or of a family of keys with their words listed once."""
+    first = keys[0]
+    if not first.family:
+        return f"`{first.key}`", first.description
+    before, mark, after = re.split("(<.*>)", first.family)
+    words = [f"`{key.key.removeprefix(before).removesuffix(after)}`" for key in keys]
+    columns = zip(*(key.description.split() for key in keys), strict=False)
+    said = [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]
+    return f"`{first.family}`", f"{' '.join(said)} `{mark}`, which is one of {', '.join(words)}."
 
 
 def options_table(metric: Metric) -> str:
@@ -66,8 +101,8 @@ def _option_row(option: Option) -> tuple[str, ...]:
 def _section(metric: Metric) -> str:
     parts = [f"## {metric.name}", _definition(metric), scores_table(metric)]
     if features := dict.fromkeys(name for key in metric.keys for name in key.needs):
-        listed = "; ".join(f"`{name}` ({FEATURES[name].made_by}): {FEATURES[name].description}" for name in features)
-        parts.append(f"Takes the features {listed}.")
+        listed = " and ".join(f"`{name}` (made by {FEATURES[name].made_by})" for name in features)
+        parts.append(f"Takes the features {listed}; [features.md](features.md) shows their form.")
     if metric.english_only:
         parts.append("English only: see the rules for other scripts above.")
     if metric.options:
@@ -119,20 +154,15 @@ def _shown(scores: KeyScores) -> str:
 
 
 def _said(example: Example) -> str:
-    """What is given beside the texts: options, numbers and answers as they are, features of texts by name."""
+    """What is given beside the texts: options, features that are numbers, and in words what the others say."""
     options = [f"{name}={value!r}" for name, value in example.options.items()]
-    features = [_given(name, one) for name, one in example.features.items()]
-    return "".join(f", {part}" for part in (*options, *features))
+    numbers = [f"{name} {one[0]:g}" for name, one in example.features.items() if is_number(one)]
+    return "".join(f", {part}" for part in (*options, *numbers, *filter(None, [example.note])))
 
 
-def _given(name: str, feature: Any) -> str:
-    if isinstance(feature, TextFeatures):
-        return f"given {name}"
-    value = feature[0]
-    if isinstance(value, int | float):
-        return f"{name} {value:g}"
-    text = str(value)
-    return f"{name} {_code(text if len(text) <= _CHARACTERS else f'{text[:_CHARACTERS]} …')}"
+def is_number(feature: Any) -> bool:
+    """Whether a feature of an example is one number, which needs no words."""
+    return not isinstance(feature, TextFeatures) and isinstance(feature[0], int | float)
 
 
 def shown_range(key: ScoreKey, convention: Convention) -> str:

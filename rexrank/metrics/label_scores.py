@@ -115,7 +115,11 @@ def keys_of(name: str, title: str, needs: tuple[str, ...] = ()) -> tuple[ScoreKe
         for average, words in _AVERAGED.items()
     ]
     single = [
-        _key(f"{name}_{_snake(label)}", f"{title} {label}", f"F1 of the label {label}.", needs) for label in NAMES
+        replace(
+            _key(f"{name}_{_snake(label)}", f"{title} {label}", f"F1 of the label {label}.", needs),
+            family=f"{name}_<label>",
+        )
+        for label in NAMES
     ]
     return (*averaged, *single)
 

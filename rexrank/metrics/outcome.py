@@ -10,6 +10,27 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Formula = Callable[[Floats], Floats]
 
+# Why a study has no value, for readers; every reason that a metric or the policy gives stands here.
+REASONS: Mapping[str, str] = {
+    "empty_reference": "The reference is blank.",
+    "empty_prediction": "The prediction is blank, and `on_empty_prediction=undefined` was asked for.",
+    "both_empty": "Prediction and reference are blank.",
+    "no_content": "The reference says nothing that the metric knows, and in most metrics the prediction neither: no "
+    "token, entity or label was found.",
+    "unsupported_language": "The metric knows English alone, and the reference is in another script.",
+    "original_fails": "The original fails or divides 0 by 0 here, or the value is no finite number.",
+    "failed": "An encoder, a judge or a program gave nothing for this study.",
+    "unparsed": "The judge's answer cannot be read.",
+    "no_findings": "GREEN's judge found neither a match nor an error.",
+    "undefined_component": "RadCliQ lacks one of its components.",
+    "zero_vector": "A vector has the length 0, so that it has no cosine.",
+    "no_temporal_terms": "Neither text has a word that speaks of change.",
+    "no_positive_label": "Neither side has one of the labels that are counted.",
+    "degenerate_reference_statistics": "The references of the set are too few or too alike for document frequencies; "
+    "every study is concerned.",
+    "only_together": "Only the whole set has such a score, never a study.",
+}
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -52,8 +52,8 @@ class ScoreKey:
         requires: Names of the metric's options without which it cannot be computed.
         of_mean: Turns means of the values, [b], into what is shown, [b], nan where undefined; the studies then have no
             value of their own (``inv_radcliq_v1``).
-        family: Beginning of the key, where only what follows tells it from others (``f1labels_`` of
-            ``f1labels_edema``); pages list them together.
+        family: What it has in common with other keys, where they differ in one word alone (``f1labels_<label>`` of
+            ``f1labels_edema``); pages list them in one row.
     """
 
     key: str

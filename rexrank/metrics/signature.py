@@ -8,6 +8,54 @@ from collections.abc import Mapping
 
 from rexrank.metrics.inputs import InvalidCall
 
+# What each part says, for readers; every part that a metric or the policy writes stands here.
+PARTS: Mapping[str, str] = {
+    "conv": "convention: `published` or `corrected`",
+    "tok": "tokeniser, see above",
+    "stem": "`porter` where words are compared by their stems, else `none`",
+    "n": "longest n-gram",
+    "sigma": "width of CIDEr's penalty for another length, in bigrams",
+    "df": "where CIDEr's document frequencies come from: `refs(590)`, the 590 documents of this call's references, or "
+    "the first 8 digits of a table's sha256",
+    "beta": "weight of recall against precision; 1 makes an F1",
+    "impl": "whose implementation the numbers equal, where several share a name",
+    "agg": "how studies make a score: `mean`, or `corpus` of their sums; in FineRadScore how the lines make a study's "
+    "value: `worst` or `mean`",
+    "labels": "labels that are counted: all `14`, the `5` of the CheXpert competition, or one",
+    "avg": "how labels make a score: `micro`, `macro`, `macro_supported`, `weighted` or `samples`",
+    "uncertain": "what an uncertain label counts as",
+    "blank": "what a blank label counts as",
+    "zero": "what 0/0 counts as; `null`: it is left out",
+    "rules": "version of the rules of `rexrank.labels`",
+    "enc": "encoder",
+    "layer": "the encoder's layer",
+    "pool": "how token vectors make one vector",
+    "max": "tokens of a text that the encoder reads",
+    "rescale": "baseline that BERTScore is rescaled with, or `no`",
+    "idf": "whether tokens are weighted by rarity",
+    "w": "weights of the encoder: their revision, or `unverified` where the caller gave its features",
+    "level": "what RadGraph compares: `simple`, `partial`, `complete` or `combined`",
+    "model": "RadGraph model: `xl` or `v1`",
+    "case": "how RadGraph compares tokens: `fold` in lower case, `0.1.18` as that release does",
+    "dup": "what equal entities count as: a `set`",
+    "rg": "RadCliQ's RadGraph component: model, level and case",
+    "bertscore": "RadCliQ's BERTScore component",
+    "sembscore": "RadCliQ's SembScore component",
+    "bleu": "tokeniser of RadCliQ's BLEU component",
+    "affinity": "RaTEScore's table of affinities",
+    "parser": "how a judge's answer is read: `strict` or `tolerant`",
+    "terms": "number of words that speak of change",
+    "training": "number of different training reports, and the first 8 digits of their sha256",
+    "categories": "number of categories of questions",
+    "choices": "whether the choices of the questions were `given`",
+    "refs": "`several` where a study has more than one reference",
+    "empty_reference": "option `on_empty_reference`, where it is not the convention's own",
+    "empty_prediction": "option `on_empty_prediction`, likewise",
+    "unsupported_language": "option `on_unsupported_language`, likewise",
+    "prep": "what a protocol did to the texts before (`findings-ref`), with the versions of text options",
+    "v": "version of the metric, raised whenever a value can change",
+}
+
 _PREPARATION = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
 
 

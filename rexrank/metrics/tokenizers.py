@@ -6,8 +6,12 @@
 | `split` | split on white space, case kept (pycocoevalcap's BLEU) |
 | `space` | split on each single U+0020, empty tokens kept, case kept (pycocoevalcap's ROUGE-L) |
 | `alnum` | lower-case runs of a-z and 0-9 (rouge_score) |
+| `meteor-norm` | METEOR's own Java program: lower-case words, punctuation set apart and put into one form (`-norm`) |
 | `unicode` | the corrected convention: NFC, headers dropped, lower-case, words, numbers and marks of any script |
 | `unicode-words` | `unicode` without punctuation |
+
+Porter's stemmer can follow `alnum` and `unicode-words` (`alnum+porter`); signatures show it as `stem:porter`. It takes
+English words of more than three letters to their stems.
 """
 
 import re
