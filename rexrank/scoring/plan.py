@@ -7,7 +7,7 @@ from rexrank import __version__
 from rexrank.errors import shown
 from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys, why_unavailable
 from rexrank.metrics.inputs import check_names
-from rexrank.metrics.registry import hint
+from rexrank.metrics.registry import hint, keys_named
 from rexrank.protocols import Protocol, available, load
 
 
@@ -63,10 +63,8 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol, options: Collect
 def _keys_of(name: str) -> list[str]:
     if name == "all":
         return [key for key in score_keys() if metric_of(key).task == "report"]
-    if name in score_keys() or name in _unbuilt():
-        return [name]
-    if name in metrics():
-        return [key.key for key in metrics()[name].keys]
+    if keys := keys_named(name) or [key for key in _unbuilt() if key == name]:
+        return keys
     candidates = [*score_keys(), *metrics(), *_unbuilt()]
     raise InvalidCall(f"there is no metric {shown(name)}; {hint(name, candidates)}")
 
