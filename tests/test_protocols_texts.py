@@ -189,10 +189,13 @@ def test_a_study_is_treated_as_if_it_were_alone() -> None:
         ("lowr", 'no text preparation "lowr"; it has reference, both, none, sections, and joined .* lower, collapse'),
         ("sections+", "no text preparation an empty text"),
         ("none+Lower", '"Lower"'),
-        ("none+both", "only one of reference, both, none, sections"),
-        ("deid-drop+deid-mark", "one of each kind"),
-        ("iu+mimic_r2gen", "one of each kind"),
-        ("lower+lower", "no word twice"),
+        ("none+both", "both and none say which texts are compared; choose one"),
+        ("deid-drop+deid-mark", "deid-drop and deid-mark treat marks of de-identification; choose one"),
+        ("iu+mimic_r2gen", "iu and mimic_r2gen are both cleaning recipes; choose one"),
+        ("lower+lower", "lower stands there twice"),
+        ("sections,lower", "join words with \\+, as in sections\\+lower"),
+        ("sections + lower", "join words with"),
+        ("sections,lowr", "it has reference, both, none, sections"),
     ],
 )
 def test_what_cannot_be_asked_for(option: str, words: str) -> None:

@@ -1,5 +1,8 @@
 """What a protocol is."""
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -77,6 +80,26 @@ class Preparation:
         return "+".join([self.choice, *(option.word for option in self.options)])
 
 
+_KINDS = {"deid": "treat marks of de-identification", "cleaning": "are both cleaning recipes"}
+
+
+def _conflict(words: Sequence[str], chosen: Sequence[str], options: Sequence[TextOption]) -> str | None:
+    """Why these words cannot be asked for together, or None where they can."""
+    if twice := [word for word, number in Counter(words).items() if number > 1]:
+        return f"{twice[0]} stands there twice; give it once"
+    if len(chosen) > 1:
+        return f"{_listed(chosen)} say which texts are compared; choose one"
+    for concerns in dict.fromkeys(option.concerns for option in options):
+        alike = [option.word for option in options if option.concerns == concerns]
+        if len(alike) > 1:
+            return f"{_listed(alike)} {_KINDS.get(concerns, f'concern {concerns}')}; choose one"
+    return None
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 class Protocol(_Frozen):
     """One version of a rule book.
 
@@ -132,23 +155,19 @@ class Protocol(_Frozen):
     def _read(self, asked: object, default: str) -> Preparation:
         preparation = self.text_preparation
         words = asked.split("+") if isinstance(asked, str) else []
-        unknown = [word for word in words if word not in (*preparation.choices, *preparation.options)]
+        known = (*preparation.choices, *preparation.options)
+        unknown = [word for word in words if word not in known]
         if unknown or not words:
+            if isinstance(asked, str) and len(parts := re.split(r"[+,;/&\s]+", asked)) > 1 and set(parts) <= set(known):
+                raise UnknownProtocol(f"text preparation {shown(asked)}: join words with +, as in {'+'.join(parts)}")
             raise UnknownProtocol(
                 f"{self.id} has no text preparation {shown(unknown[0] if unknown else asked)}; it has "
                 f"{', '.join(preparation.choices)}, and joined to one of these with +: {', '.join(preparation.options)}"
             )
         chosen = [choice for choice in preparation.choices if choice in words]
         options = [option for word, option in OPTIONS.items() if word in words]
-        if (
-            len(chosen) > 1
-            or len({option.concerns for option in options}) < len(options)
-            or len(set(words)) < len(words)
-        ):
-            raise UnknownProtocol(
-                f"text preparation {shown(asked)}: only one of {', '.join(preparation.choices)}, one of each kind of "
-                "text option, and no word twice can be asked for"
-            )
+        if conflict := _conflict(words, chosen, options):
+            raise UnknownProtocol(f"text preparation {shown(asked)}: {conflict}")
         first = default.partition("+")[0]
         fallback = next(choice for choice in get_args(PreparationOption) if choice == first)
         return Preparation(chosen[0] if chosen else fallback, tuple(options))
