@@ -193,9 +193,9 @@ class _Run:
         return path, sha256
 
     def _fetch_references(self) -> Path:
-        from rexrank.board.layout import REFERENCE_FILE
         from rexrank.hub import patiently
         from rexrank.reports import Limits
+        from rexrank.terms import REFERENCE_FILE
 
         path = self.job.folder / "references.parquet"
         revision, limit = self.request.dataset_revision, Limits().file_bytes

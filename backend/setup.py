@@ -11,9 +11,9 @@ from backend.publishing import Publisher
 from rexrank import __version__
 from rexrank.board import host as hosts
 from rexrank.board.host import Host, HostBenchmark
-from rexrank.board.layout import DESCRIPTION_FILE, REFERENCE_FILE
 from rexrank.errors import RexrankError
 from rexrank.hub import Clock, Hub, HubError, converge, patiently
+from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
 
 OWN_REPOS = ("requests", "results", "status")
 CARD = "README.md"

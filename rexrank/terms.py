@@ -6,5 +6,8 @@ Track = Literal["findings", "impression", "report"]
 TRACKS: tuple[Track, ...] = get_args(Track)
 Convention = Literal["published", "corrected"]
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
+# Of a benchmark's repo, or of the folder that `rexrank benchmark build` writes: its studies and its description.
+REFERENCE_FILE = "data/test.parquet"
+DESCRIPTION_FILE = "benchmark.yaml"
 # `none`: the number describes reports and judges nothing; no row is ever ranked by it.
 Direction = Literal["higher", "lower", "none"]

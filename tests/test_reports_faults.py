@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from rexrank.errors import RefusedInput
 from rexrank.reports import Limits, Problem, read_predictions, read_references
+from rexrank.reports.problems import Unlisted
 
 SECRET = "Zebrafish"
 
@@ -26,6 +27,12 @@ def refused(source: object, **limits: int) -> list[Problem]:
 
 FILES = [
     ("duplicate.json", f'{{"a": "{SECRET}",\n"a": "y"}}', "duplicate_key", "line 2"),
+    (
+        "line.json",
+        f'{{"a": "{SECRET}", "b": "x", "a": "y"}}',
+        "duplicate_key",
+        "line 1, record 3: duplicate study id, first in record 1; keep one",
+    ),
     (
         "field.json",
         f'{{"a": {{"model_prediction": "{SECRET}", "model_prediction": ""}}}}',
@@ -75,6 +82,7 @@ FILES = [
     ("empty.csv", "", "wrong_columns", "empty"),
     ("noid.csv", "study_id,report\n,x\n", "wrong_type", "line 2: the study id is empty"),
     ("table.tsv", "study_id,report\na,x\n", "wrong_columns", "separator"),
+    ("name.json.gz", SECRET, "wrong_columns", "unpack it first"),
     ("name.txt", SECRET, "wrong_columns", "known are .json"),
     ("broken.parquet", f"PAR1{SECRET}PAR1", "bad_encoding", "not a readable Parquet file"),
 ]
@@ -114,6 +122,9 @@ def test_faults_beyond_the_limit_are_counted() -> None:
     problems = refused({str(number): None for number in range(50)}, listed_problems=10)
     assert len(problems) == 11
     assert "40 more faults" in problems[-1].message
+    mixed = refused({"a": None, "b": None, "": "x", "d": "\ud800"}, listed_problems=1)
+    assert [problem.code for problem in mixed] == ["wrong_type", "wrong_type", "bad_encoding"]
+    assert [problem.number for problem in mixed if isinstance(problem, Unlisted)] == [2, 1]
 
 
 def test_one_study_without_a_prediction_in_rexrank_form() -> None:

@@ -28,6 +28,15 @@ def test_missing_extra_and_duplicate_are_named_at_once(tmp_path: Path) -> None:
     assert "1 of 4 studies missing" in problems[1].message
 
 
+def test_two_letters_before_one_number_are_no_near_miss() -> None:
+    problems = rexrank.validate({"p1": "x"}, {"s1": "y"})
+    assert named(problems) == [("missing_ids", "s1"), ("extra_ids", "p1")]
+    assert not any("differs only" in problem.message for problem in problems)
+    # A nearer one is named where there is one.
+    problems = rexrank.validate({"S1": "x", "1": "x"}, {"s1": "y", "2": "y"})
+    assert '"S1", which differs only in case' in problems[1].message
+
+
 def test_faults_of_texts_and_ids_come_together() -> None:
     problems = rexrank.validate({"a": None, "b": "x", "c": "x"}, {**REFERENCES, "e": {"findings": 1}})
     assert named(problems) == [("wrong_type", "a"), ("wrong_type", "e"), ("missing_ids", "d")]
@@ -49,6 +58,8 @@ def test_an_unread_part_makes_nothing_missing(tmp_path: Path) -> None:
         ("1", "001", "leading zeros"),
         ("1e5", "100000", "how it is written"),
         ("study_01", "study_1", "how it is written"),
+        ("s50000001", "50000001", "the letter before the number"),
+        ("7", "S07", "the letter before the number"),
     ],
 )
 def test_near_misses_stay_different_and_are_named(predicted: str, referred: str, difference: str) -> None:

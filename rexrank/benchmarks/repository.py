@@ -5,13 +5,15 @@ Texts that their licence does not let everybody pass on leave this machine only 
 
 import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rexrank.benchmarks.benchmark import REQUIRED, Benchmark, BenchmarkError
 from rexrank.benchmarks.floors import Floor
-from rexrank.board.layout import DESCRIPTION_FILE, REFERENCE_FILE
+from rexrank.errors import shown
 from rexrank.network import is_loopback
+from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +52,26 @@ def files(benchmark: Benchmark) -> dict[str, bytes]:
         DESCRIPTION_FILE: _yaml(description(benchmark)).encode(),
         "README.md": card(benchmark).encode(),
     }
+
+
+def check_folder(benchmark: Benchmark, folder: Path) -> None:
+    """Refuse to write over another benchmark, whose files would be lost or stay between these.
+
+    Args:
+        benchmark: What is to be written.
+        folder: Where to.
+
+    Raises:
+        BenchmarkError: The folder describes another benchmark, or nothing that can be read.
+    """
+    try:
+        found = (folder / DESCRIPTION_FILE).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    name = _described(found).get("name")
+    if name != benchmark.name:
+        held = f"the benchmark {shown(name)}" if name is not None else f"a {DESCRIPTION_FILE} that names no benchmark"
+        raise BenchmarkError(f"{folder} already holds {held}; give another folder with --out, or remove that one first")
 
 
 def description(benchmark: Benchmark) -> dict[str, Any]:
@@ -180,16 +202,21 @@ def _ensure_repo(hub: "Hub", benchmark: Benchmark, repo_id: str) -> None:
 
 
 def _published_content(hub: "Hub", repo_id: str) -> str | None:
-    import yaml
-
     held = hub.view(repo_id, [DESCRIPTION_FILE, REFERENCE_FILE])
     if REFERENCE_FILE not in held.files.keys() | held.oversize.keys() or DESCRIPTION_FILE not in held.files:
         return None
+    return _described(held.files[DESCRIPTION_FILE]).get("content_sha256")
+
+
+def _described(data: bytes) -> dict[str, Any]:
+    """What a ``benchmark.yaml`` says; nothing where it cannot be read."""
+    import yaml
+
     try:
-        found = yaml.safe_load(held.files[DESCRIPTION_FILE])
+        found = yaml.safe_load(data)
     except yaml.YAMLError:
-        return None
-    return found.get("content_sha256") if isinstance(found, dict) else None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _card_head(benchmark: Benchmark, title: str, data_file: Mapping[str, str]) -> str:

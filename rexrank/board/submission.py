@@ -18,7 +18,6 @@ import yaml
 from rexrank.board import host as hosts
 from rexrank.board import names, requests
 from rexrank.board.host import Host, HostBenchmark
-from rexrank.board.layout import REFERENCE_FILE
 from rexrank.board.requests import Kind, Request, Submitter, entered
 from rexrank.errors import RefusedInput, RexrankError
 from rexrank.files import json_bytes
@@ -26,7 +25,7 @@ from rexrank.hub import Hub, HubError, Identity, View, patiently, swap
 from rexrank.hub.clock import utc_now
 from rexrank.hub.upload import upload_changed
 from rexrank.reports import Limits, Problem, read_predictions, validate
-from rexrank.terms import Track
+from rexrank.terms import REFERENCE_FILE, Track
 
 PREDICTION_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 GENERIC_STEMS = frozenset({"preds", "pred", "predictions", "prediction", "results", "output", "outputs", "generated"})

@@ -14,6 +14,7 @@ from rexrank import __version__
 from rexrank.cli.streams import discard_stdout, prepare_streams
 from rexrank.environment import prepare_libraries, use_local_hub
 from rexrank.errors import RefusedInput, RexrankError
+from rexrank.reports.problems import Unlisted
 
 DONE, REFUSED, WRONG_USAGE, NOTHING_COMPUTED = 0, 1, 2, 3
 
@@ -90,15 +91,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def print_problems(refused: RefusedInput) -> None:
     """Every fault on its own line of stderr; of many of one kind the first ones and their number."""
-    counts = Counter(problem.code for problem in refused.problems)
     printed: Counter[str] = Counter()
+    hidden: Counter[str] = Counter()
     for problem in refused.problems:
-        printed[problem.code] += 1
-        if printed[problem.code] <= SHOWN_OF_A_KIND:
+        if printed[problem.code] < SHOWN_OF_A_KIND and not isinstance(problem, Unlisted):
+            printed[problem.code] += 1
             print(f"refused: {problem.code}: {problem}", file=sys.stderr)
-    for code, count in counts.items():
-        if count > SHOWN_OF_A_KIND:
-            print(f"refused: {code}: and {count - SHOWN_OF_A_KIND:,} more of this kind", file=sys.stderr)
+        else:
+            hidden[problem.code] += problem.number if isinstance(problem, Unlisted) else 1
+    for code, count in hidden.items():
+        print(f"refused: {code}: and {count:,} more of this kind", file=sys.stderr)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -1,7 +1,9 @@
 """Collecting every fault of one input instead of stopping at the first."""
 
+from collections import Counter
+
 from rexrank.errors import RefusedInput
-from rexrank.reports.problems import Problem, shown_id
+from rexrank.reports.problems import Problem, Unlisted, shown_id
 
 
 class Faults:
@@ -16,14 +18,14 @@ class Faults:
         self.file = file
         self._listed = listed
         self._problems: list[Problem] = []
-        self._unlisted = 0
+        self._unlisted: Counter[str] = Counter()
 
     def add(self, code: str, message: str, study_id: str | None = None, field: str | None = None) -> None:
         """Note one fault; ``message`` must not hold report text."""
         if len(self._problems) < self._listed:
             self._problems.append(self._problem(code, message, study_id, field))
         else:
-            self._unlisted += 1
+            self._unlisted[code] += 1
 
     def fatal(self, code: str, message: str, study_id: str | None = None, field: str | None = None) -> RefusedInput:
         """An error for a fault after which the file cannot be read on; the reader adds it to the list."""
@@ -33,8 +35,9 @@ class Faults:
         return Problem(code, self.file, None if study_id is None else shown_id(study_id), field, message)
 
     def problems(self) -> list[Problem]:
-        """Every fault so far, and how many more there were."""
-        if not self._unlisted:
-            return list(self._problems)
-        more = f"{self._unlisted:,} more faults of this file are not listed; mend the listed ones first"
-        return [*self._problems, Problem(self._problems[-1].code, self.file, None, None, more)]
+        """Every fault so far, and for each kind how many more there were."""
+        return [*self._problems, *(self._more(code, number) for code, number in self._unlisted.items())]
+
+    def _more(self, code: str, number: int) -> Unlisted:
+        message = f"{number:,} more faults of this file are of this kind and not listed; mend the listed ones first"
+        return Unlisted(code, self.file, None, None, message, number)

@@ -54,11 +54,13 @@ class Entry:
         study_id: The id, or whatever stands in its place.
         value: A text, or an object of the fields that rexrank reads.
         place: Where it stands, such as ``line 4``; empty where there is no such thing.
+        number: Which record of the file it is, from 1, where several can stand in one place; else 0.
     """
 
     study_id: object
     value: object
     place: str
+    number: int = 0
 
 
 class RepeatedFields(dict[str, Any]):
@@ -262,10 +264,12 @@ def json_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) ->
 
 def _keyed(window: _Window, fields: Fields) -> Iterator[Entry]:
     closed = window.parse(_peek("}"))
+    number = 0
     while not closed:
         line = window.next_line()
         key, value, mark = window.parse(_member)
-        yield Entry(key, kept_fields(value, fields), f"line {line}")
+        number += 1
+        yield Entry(key, kept_fields(value, fields), f"line {line}", number)
         closed = mark == "}"
 
 

@@ -32,6 +32,17 @@ class Problem:
         return f"{', '.join(place)}: {self.message}" if place else self.message
 
 
+@dataclass(frozen=True)
+class Unlisted(Problem):
+    """Stands for the faults of one kind and file that are not listed one by one.
+
+    Attributes:
+        number: How many there are.
+    """
+
+    number: int
+
+
 _ID_WORDS = 3
 
 

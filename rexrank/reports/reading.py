@@ -99,6 +99,7 @@ class Reader:
         positional: Whether its ids are positions in a list of texts.
         sha256: Of the file's bytes, once it has been read; empty for objects.
         faults: Every fault found so far.
+        broken: Whether it could not be read to its end.
 
     Args:
         source: As for :func:`read_predictions`.
@@ -110,6 +111,7 @@ class Reader:
     def __init__(self, source: Source, role: Role, fields: Fields, limits: Limits) -> None:
         self.positional = _is_list(source) and not _has_records(source)
         self.sha256 = ""
+        self.broken = False
         self._source = source
         self._role: Role = role
         self._fields = fields
@@ -124,7 +126,7 @@ class Reader:
             through: Passes the entries on, all or some of them: a bar of progress, a split.
         """
         values: dict[str, Any] = {}
-        places: dict[str, str] = {}
+        first: dict[str, tuple[str, int]] = {}
         try:
             for number, entry in enumerate(through(self._entries())):
                 if number == self._limits.studies:
@@ -133,13 +135,12 @@ class Reader:
                 if study_id is None:
                     continue
                 if study_id in values:
-                    first = f", first on {places[study_id]}" if places[study_id] else ""
-                    at = f"{entry.place}: " if entry.place else ""
-                    self.faults.add("duplicate_key", f"{at}duplicate study id{first}; keep one", study_id)
+                    self.faults.add("duplicate_key", _duplicate(entry, *first[study_id]), study_id)
                     continue
-                values[study_id], places[study_id] = entry.value, entry.place
+                values[study_id], first[study_id] = entry.value, (entry.place, entry.number)
                 self._count(entry.value)
         except RefusedInput as refused:
+            self.broken = True
             for problem in refused.problems:
                 self.faults.add(problem.code, problem.message, problem.study_id, problem.field)
         return values
@@ -259,6 +260,14 @@ class Reader:
         if isinstance(value, RepeatedFields):
             for name in sorted(value.repeated):
                 self.faults.add("duplicate_key", "the field occurs twice; keep one", study_id, name)
+
+
+def _duplicate(entry: Entry, place: str, number: int) -> str:
+    """What is wrong with an entry whose id stood at another place, or as another record of one line, before."""
+    if entry.place == place and number:
+        return f"{place}, record {entry.number}: duplicate study id, first in record {number}; keep one"
+    lead, first = (f"{entry.place}: ", f", first on {place}") if place else ("", "")
+    return f"{lead}duplicate study id{first}; keep one"
 
 
 def is_absent(text: str) -> bool:

@@ -16,6 +16,7 @@ from rexrank.errors import RefusedInput
 from rexrank.files import user_path
 from rexrank.reports.problems import Problem
 from rexrank.reports.studies import Limits
+from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
 
 if TYPE_CHECKING:
     from rexrank.hub import HubError
@@ -27,6 +28,7 @@ ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 _HUB = re.compile(r"hf://datasets/([^/@]+)/([^/@]+)(?:@([^/]+))?(?:/(.+))?", re.DOTALL)
 _USUAL_STEMS = {"predictions": ("predictions", "prediction", "preds"), "references": ("test", "references")}
 _SHOWN_FILES = 10
+_ARCHIVES = frozenset({".gz", ".bz2", ".xz", ".zst", ".zip", ".tgz"})
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def fetch(source: str | os.PathLike[str], role: Role, limits: Limits) -> Content
 
     Args:
         source: Path, ``hf://datasets/<ns>/<name>[@rev]/<path>``, or the same without a path, where the repo
-            holds one file that can be meant.
+            holds one file that can be meant. References may also be a folder that ``rexrank benchmark build`` wrote:
+            one with ``benchmark.yaml`` and ``data/test.parquet``, which then is the file.
         role: What the file is for; decides which file of a repo is meant.
         limits: Size, and time for a download.
 
@@ -62,6 +65,8 @@ def fetch(source: str | os.PathLike[str], role: Role, limits: Limits) -> Content
     if address.startswith("hf://"):
         return _from_hub(address, role, limits)
     path = user_path(address)
+    if role == "references" and _is_built(path):
+        path = path / REFERENCE_FILE
     return _content(path, _shown(path.name or address), limits)
 
 
@@ -85,6 +90,11 @@ def choose_file(files: Sequence[str], role: Role) -> str:
     more = len(known) - _SHOWN_FILES
     shown = ", ".join(known[:_SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
     raise _refused("file_missing", role, f"the repo holds several files ({shown}); add the path of one to the address")
+
+
+def _is_built(path: Path) -> bool:
+    """Whether it is a folder as ``rexrank benchmark build`` writes it."""
+    return all(os.path.isfile(path / name) for name in (DESCRIPTION_FILE, REFERENCE_FILE))
 
 
 def _is_housekeeping(file: str) -> bool:
@@ -211,6 +221,8 @@ def _too_large(limits: Limits) -> str:
 
 def _known_ending(file: str, name: str) -> str:
     ending = _ending(file)
+    if ending in _ARCHIVES:
+        raise _refused("wrong_columns", name, f"it is an archive by its ending {ending}; unpack it first")
     if ending not in ENDINGS:
         raise _refused("wrong_columns", name, f"its ending says no known format; known are {', '.join(ENDINGS)}")
     return ending

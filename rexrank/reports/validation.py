@@ -12,6 +12,8 @@ from rexrank.reports.studies import Limits, Predictions, References
 from rexrank.terms import Track
 
 _NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,6})?(?:e[+-]?[0-9]{1,3})?")
+# MIMIC-CXR writes the number of a study with and without the letter s.
+_LETTERED_NUMBER = re.compile(r"[a-z]([0-9]+)")
 
 
 def validate(
@@ -153,13 +155,16 @@ def _extra(extra: Collection[str], missing: Iterable[str], predictions: Predicti
 
 
 def _hint(study_id: str, near: dict[str, str], lead: str) -> str:
-    other = near.get(_form(study_id))
-    if other is None:
+    form = _form(study_id)
+    other = near.get(form) or near.get(_number_of(form))
+    if other is None or (_form(other) != form and _is_lettered(study_id) == _is_lettered(other)):
         return ""
     return f'; {lead} "{shown_id(other)}", which differs only in {_difference(study_id, other)}'
 
 
 def _difference(one: str, other: str) -> str:
+    if _form(one) != _form(other):
+        return "the letter before the number"
     if one.strip() == other.strip():
         return "spaces at its ends"
     if one.casefold() == other.casefold():
@@ -171,7 +176,19 @@ def _difference(one: str, other: str) -> str:
 
 
 def _by_form(study_ids: Iterable[str]) -> dict[str, str]:
-    return {_form(study_id): study_id for study_id in study_ids}
+    """Ids by their form, and those of a letter and a number also by the number where no other id has that form."""
+    near = {_form(study_id): study_id for study_id in study_ids}
+    return {_number_of(form): study_id for form, study_id in near.items()} | near
+
+
+def _is_lettered(study_id: str) -> bool:
+    return _LETTERED_NUMBER.fullmatch(_form(study_id)) is not None
+
+
+def _number_of(form: str) -> str:
+    """The number behind a letter; any other form as it is."""
+    lettered = _LETTERED_NUMBER.fullmatch(form)
+    return lettered[1] if lettered else form
 
 
 def _form(study_id: str) -> str:
