@@ -1,6 +1,7 @@
 """Benchmarks of their owners' files: invented look-alikes of every published form, and each fault by its name."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -269,7 +270,7 @@ def test_rexgradient_from_its_metadata(tmp_path: Path) -> None:
         "study_id": "pGRDN1_a1",
         "findings": "Clear.",
         "impression": "Normal.",
-        "context": "Indication: Cough. Comparison: None",
+        "context": "Indication: Cough. Comparison: None.",
         "image_path": ["deid_png/GRDN1/a.png", "deid_png/GRDN1/b.png"],
         "key_image_path": "deid_png/GRDN1/a.png",
         "patient_id": "GRDN1",
@@ -281,6 +282,132 @@ def test_rexgradient_from_its_metadata(tmp_path: Path) -> None:
     assert any(note.startswith("report: 2 here, 10,000 in the public test split") for note in benchmark.notes)
     listed = [{"id": study_id, **record} for study_id, record in records.items()]
     assert rexgradient.load(write(tmp_path / "list.json", listed)).studies == benchmark.studies
+
+
+@pytest.mark.parametrize(
+    ("indication", "comparison", "context"),
+    [
+        ("Cough.", " none ", "Indication: Cough. Comparison: none"),
+        ("", "Prior film.", "Comparison: Prior film."),
+        ("None.", "", "Indication: None. Comparison: None"),
+        (" Cough.\n", None, "Indication: Cough. Comparison: None"),
+        ("", None, ""),
+        ("nan", "null", ""),
+    ],
+)
+def test_a_context_has_the_words_of_the_file_and_no_blanks_around_them(
+    indication: str, comparison: str | None, context: str, tmp_path: Path
+) -> None:
+    record = gradient_record(Indication=indication, Comparison=comparison)
+    (study,) = rexgradient.load(write(tmp_path / "test_metadata.json", {"pGRDN1_a1": record})).studies
+    assert study.context == context
+
+
+@pytest.mark.parametrize(
+    ("build", "study_id", "other"),
+    [
+        (rexgradient.load, "s5000000{}", "mimic-cxr"),
+        (rexgradient.load, "CXR{}_IM-1405", "iu-xray"),
+        (mimic_cxr.load, "patient{}_study1", "chexpert-plus"),
+        (chexpert_plus.load, "5000000{}", "mimic-cxr"),
+    ],
+)
+def test_a_file_of_another_data_set_never_gets_this_ones_licence(
+    build: Callable[[Path], Benchmark], study_id: str, other: str, tmp_path: Path
+) -> None:
+    records = {study_id.format(number): rexrank_record() for number in range(3)}
+    file = write(tmp_path / "r.json", records)
+    with pytest.raises(RefusedInput, match=f"most of its study ids are those of {other}") as caught:
+        build(file)
+    assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("spoil", ["encoding", "gzip", "gzip-ending", "columns", "other-studies", "absent"])
+def test_after_a_fault_of_a_whole_file_no_study_is_called_missing(spoil: str, tmp_path: Path) -> None:
+    images = [(f"d{number}", f"5000000{number}", "10", "test") for number in range(5)]
+    sections, splits = mimic_files(tmp_path, [section_row(f"s5000000{number}", SECRET) for number in range(5)], images)
+    if spoil == "encoding":
+        sections.write_bytes(sections.read_bytes() + b"\xff")
+    elif spoil == "gzip":
+        sections.write_bytes(gzip.compress(sections.read_bytes()))
+    elif spoil == "gzip-ending":
+        sections = sections.rename(tmp_path / "mimic_cxr_sectioned.csv.gz")
+    elif spoil == "columns":
+        table_of(sections, [{"path": "x", "text": SECRET}])
+    elif spoil == "other-studies":
+        table_of(sections, [section_row("s7", SECRET), section_row("s8", SECRET)])
+    else:
+        sections.unlink()
+    with pytest.raises(RefusedInput) as caught:
+        mimic_cxr.load(sections, splits)
+    (only,) = caught.value.problems
+    assert only.study_id is None
+    assert SECRET not in str(only)
+    assert ("unpack it first" in only.message) == spoil.startswith("gzip")
+
+
+def test_a_file_without_a_section_builds_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    images = [("d1", "50000001", "10", "test")]
+    row = section_row("s50000001", SECRET)
+    row["impr"] = row.pop("impression")
+    sections, splits = mimic_files(tmp_path, [row], images)
+    words = ["--source", str(sections), "--splits", str(splits), "--out", str(tmp_path / "out"), "--quiet"]
+    assert main(["benchmark", "build", "mimic-cxr", *words]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == (
+        "warning: mimic_cxr_sectioned.csv has no column or field impression (impression), so no study has its "
+        "impression\n"
+    )
+    assert printed.out == (
+        "mimic-cxr studies: findings 1, report 1; licence: physionet-credentialed-health-data-license-1.5.0; "
+        f"written to {tmp_path / 'out'}\n"
+    )
+
+
+def test_the_printed_number_of_faults_is_the_whole_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    count = LIMITS.listed_problems + 268
+    images = [(f"d{number}", str(number), "10", "test") for number in range(count + 1)]
+    sections, splits = mimic_files(tmp_path, [section_row("s0", SECRET)], images)
+    words = ["--source", str(sections), "--splits", str(splits), "--out", str(tmp_path / "out")]
+    assert main(["benchmark", "build", "mimic-cxr", *words]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "refused: missing_ids: and 1,248 more of this kind"
+
+
+def test_a_folder_of_another_benchmark_is_not_written_over(
+    owned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    words = ["benchmark", "build", "mimic-cxr", "--source", str(owned), "--out", str(out)]
+    assert main(words) == 0
+    assert main(words) == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    lines = write(tmp_path / "f.txt", "Clear.\n")
+    other = ["benchmark", "build", "rrg24", "--findings", str(lines), "--out", str(out)]
+    capsys.readouterr()
+    assert main(other) == 1
+    assert 'already holds the benchmark "mimic-cxr"; give another folder with --out' in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    (out / "benchmark.yaml").write_text("- [")
+    assert main(other) == 1
+    assert "names no benchmark" in capsys.readouterr().err
+
+
+def test_wrong_usage_is_said_with_the_right_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sections = table_of(tmp_path / "mimic_cxr_sectioned.csv", [section_row("s50000001", SECRET)])
+    assert main(["benchmark", "build", "mimic-cxr", "--source", str(sections)]) == 2
+    assert "--splits" in capsys.readouterr().err
+    assert main(["benchmark", "build", "mimic-cxr", "--source", str(tmp_path / "nope.csv")]) == 1
+    assert capsys.readouterr().err == "refused: file_missing: nope.csv: there is no such file\n"
+    assert main(["benchmark", "build", "rrg24"]) == 2
+    assert "--findings" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as caught:
+        main(["benchmark", "build", "iu-xray", "--source", "x"])
+    assert caught.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("usage: rexrank benchmark build iu-xray [-h] [--out DIR]")
+    assert "unrecognized arguments: --source x" in printed
 
 
 def test_faults_of_records_name_study_and_field(tmp_path: Path) -> None:
@@ -434,6 +561,11 @@ def test_what_was_built_can_be_scored(owned: Path, tmp_path: Path) -> None:
     assert references.studies["50000001"].findings == "\n Lungs are\n clear."
     texts = dict.fromkeys(references.studies, "Lungs are clear.")
     assert rexrank.score(texts, data, metrics="bleu2", progress=False).n == 2
+    # The folder that was written is enough to say.
+    assert rexrank.score(texts, tmp_path / "out", metrics="bleu2", progress=False).n == 2
+    (tmp_path / "out/benchmark.yaml").unlink()
+    with pytest.raises(RefusedInput, match="it is a folder; name a file in it"):
+        read_references(tmp_path / "out")
 
 
 def test_a_private_benchmark_goes_to_a_private_repo(hub_server: HubServer, owned: Path) -> None:
@@ -469,12 +601,13 @@ def test_commands(
     out = ["--out", str(tmp_path / "out")]
     assert main(["benchmark", "build", "mimic-cxr", "--source", str(owned), *out]) == 0
     printed = capsys.readouterr()
-    assert "mimic-cxr: findings 2, impression 2, report 2" in printed.out
+    assert "mimic-cxr studies: findings 2, impression 2, report 2; licence: " in printed.out
     assert "note: findings: 2 here, 2,347 in ReXrank's file" in printed.err
     assert main(["benchmark", "push", "mimic-cxr", "--source", str(owned), "--repo", "owner-cli/m", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
     lines = write(tmp_path / "f.txt", "Clear.\n")
-    assert main(["benchmark", "build", "rrg24", "--findings", str(lines), *out]) == 0
+    other = str(tmp_path / "lines")
+    assert main(["benchmark", "build", "rrg24", "--findings", str(lines), "--out", other]) == 0
     assert main(["benchmark", "build", "rexgradient", "--source", str(tmp_path / "no.json"), *out]) == 1
     assert "file_missing: no.json" in capsys.readouterr().err
     for words in (["build", "mimic-cxr"], ["build", "nothing"], ["push"]):

@@ -20,6 +20,10 @@ class BenchmarkError(RexrankError):
     """A benchmark cannot be built, or may not go where it was asked to go."""
 
 
+class WrongCall(BenchmarkError):
+    """What was asked for builds no benchmark, whatever the files hold: a file is not named, or a name is impossible."""
+
+
 @dataclass(frozen=True)
 class Licence:
     """The terms of a benchmark's texts.
@@ -124,6 +128,7 @@ class Benchmark:
         modality: What the images show, as requests name it.
         language: Language of the texts (ISO 639-1).
         notes: What its host should know, such as a number of studies that differs from the published one.
+        warnings: What in its files may be a mistake, such as a column that is not there.
     """
 
     name: str
@@ -137,6 +142,7 @@ class Benchmark:
     modality: str = "CXR"
     language: str = "en"
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def tracks(self) -> Mapping[str, int]:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkStudy, Licence
-from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, finished
+from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, check_owner, finished
 from rexrank.files import user_path
 
 NAME = "chexpert-plus"
@@ -63,6 +63,7 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
         studies = tuple(
             replace(study, patient_id=study.patient_id or _patient(study.study_id)) for study in file.studies()
         )
+    check_owner(NAME, file, [study.study_id for study in studies])
     benchmark = Benchmark(
         name=NAME,
         title="CheXpert Plus, official validation split",
@@ -75,6 +76,7 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
         ),
         provenance="A study's id is `<patient>_<study>` of the paths of its images, as in ReXrank's file.",
         references="private",
+        warnings=file.warnings(),
     )
     return finished(benchmark, file.reader.faults.problems(), file.reader.faults.file, PUBLISHED)
 

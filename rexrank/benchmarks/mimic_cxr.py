@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError, BenchmarkStudy, Licence
-from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, finished
+from rexrank.benchmarks.benchmark import Benchmark, BenchmarkStudy, Licence, WrongCall
+from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, check_owner, finished
 from rexrank.files import user_path
 
 NAME = "mimic-cxr"
@@ -50,10 +50,11 @@ def load(
 
     Raises:
         RefusedInput: With every fault of the files.
-        BenchmarkError: The sectioned reports were given without the split.
+        WrongCall: The sectioned reports were given without the split.
     """
-    if splits is None and user_path(source).suffix.lower() == ".csv":
-        raise BenchmarkError(
+    path = user_path(source)
+    if splits is None and path.suffix.lower() == ".csv" and path.is_file():
+        raise WrongCall(
             "the sectioned reports of MIMIC-CXR name neither split nor patient; give mimic-cxr-2.0.0-split.csv as well "
             "(--splits)"
         )
@@ -61,6 +62,7 @@ def load(
     file = OwnedFile(source, names, ("study_id", "study"), "test", progress)
     images = None if splits is None else OwnedFile(splits, _IMAGES, ("dicom_id",), "test", progress)
     studies = tuple(file.studies() if images is None else _of_split(file, images))
+    check_owner(NAME, file, [study.study_id for study in studies])
     problems = [*file.reader.faults.problems(), *(images.reader.faults.problems() if images else ())]
     benchmark = Benchmark(
         name=NAME,
@@ -71,14 +73,21 @@ def load(
         description="The official test split of MIMIC-CXR, built by an owner of the data. No word is changed.",
         provenance="Ids of studies and patients are those of MIMIC-CXR, without the letters before them.",
         references="private",
+        warnings=file.warnings(),
     )
     return finished(benchmark, problems, file.reader.faults.file, PUBLISHED)
 
 
 def _of_split(file: OwnedFile, images: OwnedFile) -> Iterator[BenchmarkStudy]:
     """Studies of the split in its order, with their sections."""
-    sections = _sections(file)
-    for study_id, rows in _images_of_studies(images).items():
+    sections, of_study = _sections(file), _images_of_studies(images)
+    if not (file.is_joinable and images.is_joinable):
+        return
+    if sections and of_study and sections.keys().isdisjoint(of_study):
+        message = f"none of its {len(sections):,} studies is among the {len(of_study):,} of the test split"
+        file.reader.faults.add("missing_ids", message, field="study")
+        return
+    for study_id, rows in of_study.items():
         patients = {images.word(dicom_id, row, "patient_id") for dicom_id, row in rows}
         patient = next(iter(patients))
         if patient is None or len(patients) > 1:

@@ -5,6 +5,7 @@ and patients stay as they are written.
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,13 @@ _EXACT = 2**53
 
 Names = Mapping[str, tuple[str, ...]]
 """For each thing a benchmark holds, the fields in which a data set keeps it; the first one that is there counts."""
+
+# Files in ReXrank's form do not say whose they are, but the ids of these data sets do.
+_ID_FORMS: Mapping[str, re.Pattern[str]] = {
+    "mimic-cxr": re.compile(r"s?5[0-9]{7}"),
+    "chexpert-plus": re.compile(r"patient[0-9]+_study[0-9]+"),
+    "iu-xray": re.compile(r"CXR[0-9]+_(?:IM-)?[0-9].*"),
+}
 
 # The form in which ReXrank gives MIMIC-CXR, CheXpert Plus, IU X-ray and ReXGradient.
 REXRANK_NAMES: Names = {
@@ -85,6 +93,21 @@ class OwnedFile:
         self._names = names
         self._split = split
         self._progress = progress
+        self._found: set[str] = set()
+
+    @property
+    def is_joinable(self) -> bool:
+        """Whether every id of the file is known, so that a study that it lacks is no consequence of another fault."""
+        return not self.reader.broken and all(fault.study_id is not None for fault in self.reader.faults.problems())
+
+    def warnings(self) -> tuple[str, ...]:
+        """Sections that no record of the file has a field for."""
+        lacking = [what for what in ("findings", "impression") if self._found.isdisjoint(self._names[what])]
+        return tuple(
+            f"{self.reader.faults.file} has no column or field {what} ({' or '.join(self._names[what])}), "
+            f"so no study has its {what}"
+            for what in lacking
+        )
 
     def records(self) -> dict[str, Mapping[str, Any]]:
         """Records of the split by id, in the order of the file."""
@@ -93,6 +116,7 @@ class OwnedFile:
             if isinstance(record, Mapping):
                 self.reader.check_repeated(record_id, record)
                 records[record_id] = record
+                self._found.update(record)
             else:
                 message = f"expected an object of fields, got {kind_of(record)}"
                 self.reader.faults.add("not_an_object", message, record_id)
@@ -106,18 +130,17 @@ class OwnedFile:
     def study(self, study_id: str, record: Mapping[str, Any]) -> BenchmarkStudy:
         """The study that a record holds; what is faulty is absent from it."""
         findings, impression = self.section(study_id, record, "findings"), self.section(study_id, record, "impression")
-        indication, comparison = (self.section(study_id, record, name) for name in ("indication", "comparison"))
         report = self.section(study_id, record, "report")
         images = self._list(study_id, record, "image_path")
         return BenchmarkStudy(
             study_id=study_id,
             findings=findings,
             impression=impression,
-            indication=indication,
-            comparison=comparison,
+            indication=self.section(study_id, record, "indication"),
+            comparison=self.section(study_id, record, "comparison"),
             image_path=images,
             key_image_path=self._key_image(study_id, record, images),
-            given_context=self._context(study_id, record, indication or comparison),
+            given_context=self._context(study_id, record),
             report=None if report == whole_report(findings, impression) else report,
             patient_id=self.word(study_id, record, "patient_id"),
             site=self.word(study_id, record, "site"),
@@ -144,12 +167,23 @@ class OwnedFile:
             return None
         return str(int(value))
 
-    def _context(self, study_id: str, record: Mapping[str, Any], is_written: object) -> str | None:
-        """The context as it is given; empty where there is nothing to write one from either."""
+    def _context(self, study_id: str, record: Mapping[str, Any]) -> str:
+        """The context as it is given, or written from indication and comparison as ReXrank writes it."""
         field = self._field(record, "context")
-        if field is None:
-            return None if is_written else ""
-        return self.reader.section(study_id, record[field], field) or ""
+        if field is not None:
+            return self.reader.section(study_id, record[field], field) or ""
+        indication, comparison = (self._said(study_id, record, what) for what in ("indication", "comparison"))
+        if not indication and not comparison:
+            return ""
+        return f"{f'Indication: {indication} ' if indication else ''}Comparison: {comparison or 'None'}"
+
+    def _said(self, study_id: str, record: Mapping[str, Any], what: str) -> str | None:
+        """A section, or the word none as the file writes it, which says to a model that there was nothing."""
+        if text := self.section(study_id, record, what):
+            return text.strip()
+        texts = (record.get(name) for name in self._names.get(what, ()))
+        words = (text.strip() for text in texts if isinstance(text, str))
+        return next((word for word in words if word.rstrip(".").lower() == "none"), None)
 
     def _key_image(self, study_id: str, record: Mapping[str, Any], images: Sequence[str]) -> str | None:
         given = self.word(study_id, record, "key_image_path")
@@ -189,6 +223,20 @@ def shown_progress(items: Iterable[Any], progress: bool) -> Iterable[Any]:
     from tqdm import tqdm
 
     return tqdm(items, unit=" records", delay=2, file=sys.stderr, leave=False, disable=None if progress else True)
+
+
+def check_owner(name: str, file: OwnedFile, study_ids: Sequence[str]) -> None:
+    """Note where most ids have the form of another data set, whose texts would get the wrong licence.
+
+    Args:
+        name: Of the benchmark that is built.
+        file: Where the studies stand.
+        study_ids: Their ids.
+    """
+    for other, form in _ID_FORMS.items():
+        if other != name and 2 * sum(form.fullmatch(study_id) is not None for study_id in study_ids) > len(study_ids):
+            message = f"most of its study ids are those of {other}; build that benchmark from it"
+            file.reader.faults.add("extra_ids", message, field="study_id")
 
 
 def finished(benchmark: Benchmark, problems: Sequence[Problem], file: str, published: Published | None) -> Benchmark:

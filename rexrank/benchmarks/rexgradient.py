@@ -8,7 +8,7 @@ import os
 from dataclasses import replace
 
 from rexrank.benchmarks.benchmark import Benchmark, Licence
-from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, finished
+from rexrank.benchmarks.owned import REXRANK_NAMES, Names, OwnedFile, Published, check_owner, finished
 
 NAME = "rexgradient"
 LICENCE = Licence(
@@ -56,6 +56,7 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
         images = tuple(image.removeprefix("../") for image in study.image_path)
         key = study.key_image_path.removeprefix("../") if study.key_image_path else None
         studies.append(replace(study, image_path=images, key_image_path=key))
+    check_owner(NAME, file, [study.study_id for study in studies])
     benchmark = Benchmark(
         name=NAME,
         title="ReXGradient, test split",
@@ -65,5 +66,6 @@ def load(source: str | os.PathLike[str], progress: bool = False) -> Benchmark:
         description="A test split of ReXGradient, built by an owner of the data. No word is changed.",
         provenance="Ids of studies and patients are those of the owner's file.",
         references="private",
+        warnings=file.warnings(),
     )
     return finished(benchmark, file.reader.faults.problems(), file.reader.faults.file, PUBLISHED)

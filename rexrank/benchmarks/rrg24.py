@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError, BenchmarkStudy, Licence
+from rexrank.benchmarks.benchmark import Benchmark, BenchmarkStudy, Licence, WrongCall
 from rexrank.benchmarks.owned import LIMITS, finished, shown_progress
 from rexrank.errors import RefusedInput, shown
 from rexrank.files import user_path
@@ -55,13 +55,13 @@ def load(
 
     Raises:
         RefusedInput: With every fault of the files.
-        BenchmarkError: No file of reports was given, or the name cannot be that of a benchmark.
+        WrongCall: No file of reports was given, or the name cannot be that of a benchmark.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise BenchmarkError(f"a benchmark cannot be named {shown(name)}; use lower-case letters, digits, - _ and .")
+        raise WrongCall(f"a benchmark cannot be named {shown(name)}; use lower-case letters, digits, - _ and .")
     given = {section: path for section, path in zip(SECTIONS, (findings, impression), strict=True) if path is not None}
     if not given:
-        raise BenchmarkError("name a file of findings, of impressions, or both (--findings, --impression)")
+        raise WrongCall("name a file of findings, of impressions, or both (--findings, --impression)")
     problems: list[Problem] = []
     benchmark = Benchmark(
         name=name,

@@ -21,12 +21,25 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from rexrank.cli import DONE, WRONG_USAGE
+from rexrank.files import user_path
 
 if TYPE_CHECKING:
     from rexrank.benchmarks import Benchmark
 
 _QUIET = "no progress bar and no notes on stderr"
+
+
+class _Strict(argparse.ArgumentParser):
+    """Refuses unknown words itself, with its own usage and not that of ``rexrank``."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
 
 
 @dataclass(frozen=True)
@@ -68,9 +81,9 @@ def _each(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]", action: str, summary: str
 ) -> list[tuple[argparse.ArgumentParser, Builder]]:
     names = actions.add_parser(action, help=summary).add_subparsers(
-        dest="benchmark", metavar="BENCHMARK", required=True
+        dest="benchmark", metavar="BENCHMARK", required=True, parser_class=_Strict
     )
-    found = []
+    found: list[tuple[argparse.ArgumentParser, Builder]] = []
     for name, builder in BUILDERS.items():
         examples = "\n".join(f"  rexrank benchmark {action} {name} {words}".rstrip() for words in builder.examples)
         parser = names.add_parser(
@@ -85,25 +98,36 @@ def _each(
 
 def run(arguments: argparse.Namespace) -> int:
     """Build or push; see :func:`rexrank.benchmarks.push` for the errors."""
-    benchmark = BUILDERS[arguments.benchmark].load(arguments)
+    from rexrank.benchmarks.benchmark import WrongCall
+
+    try:
+        benchmark = BUILDERS[arguments.benchmark].load(arguments)
+    except WrongCall as error:
+        print(f"rexrank benchmark: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    for warning in benchmark.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     if arguments.action == "build":
-        _build(benchmark, arguments.out or Path(benchmark.name))
+        _build(benchmark, user_path(arguments.out or benchmark.name))
     else:
         _push(benchmark, arguments.repo, arguments.confirm_licence)
     if not arguments.quiet:
         for note in benchmark.notes:
             print(f"note: {note}", file=sys.stderr)
-    return 0
+    return DONE
 
 
 def _build(benchmark: "Benchmark", folder: Path) -> None:
-    from rexrank.benchmarks.repository import files
+    from rexrank.benchmarks.repository import check_folder, files
     from rexrank.files import write_atomically
 
+    check_folder(benchmark, folder)
     mode = 0o600 if benchmark.references == "private" else 0o644
     for path, data in files(benchmark).items():
         write_atomically(folder / path, data, mode)
-    print(f"{benchmark.name}: {_tracks(benchmark.tracks)} in {folder}; {benchmark.licence.name}")
+    print(
+        f"{benchmark.name} studies: {_tracks(benchmark.tracks)}; licence: {benchmark.licence.name}; written to {folder}"
+    )
 
 
 def _push(benchmark: "Benchmark", repo: str | None, confirm_licence: bool) -> None:
@@ -114,7 +138,9 @@ def _push(benchmark: "Benchmark", repo: str | None, confirm_licence: bool) -> No
     hub = connect()
     repo_id = repo or host.repo(benchmark.name)
     commit = push(hub, benchmark, repo_id, confirm_licence)
-    print(f"{benchmark.name}: {_tracks(benchmark.tracks)} at {hub.endpoint}/datasets/{repo_id}, commit {commit}")
+    print(
+        f"{benchmark.name} studies: {_tracks(benchmark.tracks)}; at {hub.endpoint}/datasets/{repo_id}, commit {commit}"
+    )
 
 
 def _tracks(tracks: Mapping[str, int]) -> str:
