@@ -17,7 +17,7 @@ from module_processes import FOLDERS, LIGHT, MODULES, RUNNING, cases, module_cla
 from rexrank.metrics.features import FEATURES  # noqa: E402
 from rexrank.metrics.inputs import InvalidCall, Unavailable  # noqa: E402
 from rexrank.metrics.registry import metrics  # noqa: E402
-from rexrank.modules.arguments import features_of  # noqa: E402
+from rexrank.modules.arguments import FURTHER_COUNTS, features_of  # noqa: E402
 from rexrank.modules.cards import SpoiledCard, current, write_all  # noqa: E402
 from rexrank.modules.checked import Checked  # noqa: E402
 
@@ -63,15 +63,18 @@ def test_the_tables_of_a_card_are_those_of_the_registry(name: str) -> None:
 def test_a_card_is_written_anew_only_where_it_is_old(tmp_path: Path) -> None:
     (tmp_path / "bleu").mkdir()
     path = tmp_path / "bleu" / "README.md"
-    path.write_text("# BLEU\n\n<!-- inputs -->\nold\n<!-- /inputs -->\n\nWords.\n\n<!-- scores --><!-- /scores -->\n")
+    path.write_text(
+        "# BLEU\n\n<!-- inputs -->\nold\n<!-- /inputs -->\n\nWords.\n\n<!-- scores --><!-- /scores -->\n"
+        "<!-- usage --><!-- /usage -->\n"
+    )
     assert write_all(tmp_path) == ["bleu"]
     written = path.read_text(encoding="utf-8")
-    assert "old" not in written
+    assert "\nold\n" not in written
     assert written.startswith("# BLEU\n\n<!-- inputs -->\n\n| argument |")
     assert "\n\nWords.\n\n" in written
     assert write_all(tmp_path) == []
     path.write_text("# BLEU\n")
-    with pytest.raises(SpoiledCard, match="the card of bleu needs one <!-- inputs -->"):
+    with pytest.raises(SpoiledCard, match="the card of bleu needs one <!-- usage -->"):
         write_all(tmp_path)
 
 
@@ -81,19 +84,35 @@ def test_a_module_returns_its_keys_and_nothing_else(name: str, make: Callable[[s
     found = module.compute(**example(name))
     keys = [key for key in module.keys if key in found]
     assert keys
+    further = [count for count in FURTHER_COUNTS if count in found]
     assert list(found) == [part for key in keys for part in (key, f"{key}_per_report")] + [
         "signature",
         "n_empty",
         "n_truncated",
         "n_undefined",
+        *further,
     ]
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert len(found["signature"].split(" ")) == len(keys)
     count = len(example(name)["predictions"])
     assert all(len(found[f"{key}_per_report"]) == count for key in keys)
     only = module.compute(**{**example(name), "keys": keys[-1]})
-    assert set(only) == {keys[-1], f"{keys[-1]}_per_report", *COUNTS}
+    assert set(only) - {*FURTHER_COUNTS} == {keys[-1], f"{keys[-1]}_per_report", *COUNTS}
     assert only[keys[-1]] == found[keys[-1]]
+
+
+def test_a_module_returns_what_its_metric_counts(make: Callable[[str], Checked]) -> None:
+    features = {"green_completion": ["I cannot compare these.", None, "[Clinically Significant Errors]:\nNone"]}
+    texts = {"predictions": ["Small effusion.", "Clear.", "Edema."], "references": ["Old scar."] * 3}
+    found = make("green").compute(**texts, features=features, convention="corrected")
+    assert (found["n_unparsed"], found["n_failed"], found["n_undefined"]) == (2, 1, 3)
+    opposite = {"predictions": [[1.0, 0.0]] * 3, "references": [[-1.0, 0.0]] * 3}
+    (feature,) = features_of(metrics()["sembscore"])
+    clamped = make("sembscore").compute(**texts, features={feature: opposite}, convention="corrected")
+    assert clamped["n_clamped"] == 3
+    foreign = {"predictions": ["Clear.", "肺野清晰。"], "references": ["肺野清晰。", "Clear."]}
+    found = make("meteor" if "meteor" in LIGHT else "temporal_f1").compute(**foreign, convention="corrected")
+    assert found["n_unsupported_language"] == 2
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -179,11 +198,20 @@ def test_modules_combine(make: Callable[[str], Checked]) -> None:
     needed = {feature for name in FEATURED for feature in features_of(metrics()[name])}
     features = invented_features(needed, predictions, [[text] for text in references])
     together = evaluate.combine(list(modules.values()))
-    found = together.compute(predictions=predictions, references=references, convention="corrected", features=features)
+    found = together.compute(
+        predictions=predictions, references=references, convention="corrected", features=features, ids=list("abc")
+    )
     keys = [key for module in modules.values() for key in module.computable(features, {})]
     assert len(set(keys)) == len(keys)
     counts = {f"{name}_{count}" for name in modules for count in COUNTS}
-    assert set(found) == {*keys, *(f"{key}_per_report" for key in keys)} | counts
+    # What only one module returns keeps its name.
+    further = {f"{lead}{count}" for lead in ("", *(f"{name}_" for name in modules)) for count in FURTHER_COUNTS}
+    assert set(found) - further == {*keys, *(f"{key}_per_report" for key in keys)} | counts
+    assert found["green_n_unparsed"] == 0
+    with pytest.raises(InvalidCall, match='unknown option "stemmer"; bleu takes'):
+        evaluate.combine([make("bleu"), make("rouge")]).compute(
+            predictions=predictions, references=references, stemmer=False
+        )
     assert found["bleu_n_empty"] == 1
 
 

@@ -22,6 +22,14 @@ _FEATURES = (
     "what encoders or a judge made of the texts, as {form}; where each {item} has one reference, what was made of it "
     "may stand in the place of its list; docs/features.md explains them"
 )
+# Beside these every metric counts its reports in `n_empty`, `n_truncated` and `n_undefined`.
+FURTHER_COUNTS = {
+    "n_unparsed": "answers that cannot be read",
+    "n_failed": "reports of which a judge or a program made nothing",
+    "n_clamped": "values set to the end of their range",
+    "n_unsupported_language": "pairs with a text in a script that the metric does not read",
+    "n_inconsistent": "findings in answers that contradict themselves",
+}
 _RESULTS = {
     "<key>": "float, or None where nothing is defined",
     "<key>_per_report": "list with one float a {item} in the order of the inputs, None where undefined",
@@ -29,6 +37,8 @@ _RESULTS = {
     "n_empty": "number of blank predictions",
     "n_truncated": "number of texts cut at a limit",
     "n_undefined": "number of {item}s to which one of the keys at least gives no value",
+    "n_<other>": "where the metric counts it, the largest number of one of the keys: "
+    + "; ".join(f"`{name}`: {what}" for name, what in FURTHER_COUNTS.items()),
 }
 
 

@@ -1,9 +1,10 @@
-"""The tables of the modules' cards, from the registry: ``python -m rexrank.modules.cards`` writes them anew.
+"""The generated parts of the modules' cards, from the registry: ``python -m rexrank.modules.cards`` writes them anew.
 
-A card marks where they go: ``<!-- inputs -->`` … ``<!-- /inputs -->`` and ``<!-- scores -->`` … ``<!-- /scores -->``.
+A card marks where they go: ``<!-- usage -->`` … ``<!-- /usage -->``, and ``inputs`` and ``scores`` likewise.
 """
 
 import sys
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,9 +12,12 @@ from rexrank.errors import RexrankError
 from rexrank.files import write_atomically
 from rexrank.metrics.documentation import options_table, scores_table
 from rexrank.metrics.features import FEATURES
+from rexrank.metrics.policy import OPTIONS as POLICY_OPTIONS
 from rexrank.metrics.registry import Metric, metrics
-from rexrank.modules.arguments import arguments, features_of, results
+from rexrank.modules.arguments import SETTINGS, arguments, features_of, results
 from rexrank.modules.publish import modules_folder
+
+_WIDTH = 120
 
 
 class SpoiledCard(RexrankError):
@@ -21,7 +25,7 @@ class SpoiledCard(RexrankError):
 
 
 def current(card: str, metric: Metric) -> str:
-    """A card with its tables as the registry has them.
+    """A card with its generated parts as the registry has them.
 
     Args:
         card: Text of a README.md.
@@ -30,7 +34,7 @@ def current(card: str, metric: Metric) -> str:
     Raises:
         SpoiledCard: A mark is missing.
     """
-    for name, table in {"inputs": _inputs(metric), "scores": _scores(metric)}.items():
+    for name, table in {"usage": _usage(metric), "inputs": _inputs(metric), "scores": _scores(metric)}.items():
         start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         if card.count(start) != 1 or card.count(end) != 1:
             raise SpoiledCard(f"the card of {metric.name} needs one {start} and one {end} behind it")
@@ -58,6 +62,21 @@ def write_all(folder: Path) -> list[str]:
             write_atomically(path, written.encode())
             changed.append(metric.name)
     return changed
+
+
+def _usage(metric: Metric) -> str:
+    """How the module is found, and how it goes together with others."""
+    known = [name for name in SETTINGS if name != "keys"] + ["features", *(option.name for option in POLICY_OPTIONS)]
+    address = (
+        "The address is the module's folder, seen from the root of a checkout. From a Hub that has it as a Space "
+        f'(`rexrank modules publish`), and with the package installed, it is `evaluate.load("rexrank/{metric.name}", '
+        'revision="…")`: owner and name of the Space, and its commit, which pins the code.'
+    )
+    combined = (
+        "`evaluate.combine` hands every argument to all of its modules, so it takes only what all of them know: "
+        f"{', '.join(f'`{name}`' for name in known)}. What needs `keys` or an option of its own is scored apart."
+    )
+    return "\n\n".join(textwrap.fill(part, _WIDTH, break_on_hyphens=False) for part in (address, combined))
 
 
 def _inputs(metric: Metric) -> str:

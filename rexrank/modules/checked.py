@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rexrank.errors import shown
 from rexrank.metrics.features import check_feature_names, wanted_form
 from rexrank.metrics.inputs import InvalidCall, Unavailable, check_names
-from rexrank.modules.arguments import inputs_description, option_names
+from rexrank.modules.arguments import FURTHER_COUNTS, inputs_description, option_names
 from rexrank.modules.inputs import check_call, check_collected
 
 if TYPE_CHECKING:
@@ -221,7 +221,8 @@ def result_of(scores: "Sequence[KeyScores]") -> dict[str, Any]:
     Returns:
         Per key its aggregate (float or None) and ``<key>_per_report`` (floats or None, in input order); ``signature``,
         the signatures of all keys with a blank between them; ``n_empty``, ``n_truncated``, and ``n_undefined``, the
-        number of reports that have no value for at least one key that has values of reports.
+        number of reports that have no value for at least one key that has values of reports; and those of
+        `FURTHER_COUNTS` that a key has. Of a count that differs between keys the largest is returned.
     """
     result: dict[str, Any] = {}
     undefined: set[int] = set()
@@ -235,4 +236,7 @@ def result_of(scores: "Sequence[KeyScores]") -> dict[str, Any]:
     for count in ("n_empty", "n_truncated"):
         result[count] = max(score.counts.get(count, 0) for score in scores)
     result["n_undefined"] = len(undefined)
+    for count in FURTHER_COUNTS:
+        if found := [score.counts[count] for score in scores if count in score.counts]:
+            result[count] = int(max(found))
     return result
