@@ -155,7 +155,9 @@ def test_interrupted_while_it_scores(tmp_path: Path, seconds: float) -> None:
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     printed, errors = process.communicate(timeout=60)
-    assert (process.returncode, printed) == (130, "")
+    # Interrupted in an `exec` of text, as dataclasses run it, Python ends by the signal itself: a shell says 130 too.
+    assert process.returncode in (130, -signal.SIGINT)
+    assert printed == ""
     assert errors.splitlines()[-1] == "rexrank: stopped"
     assert "Traceback" not in errors
     assert not out.exists()
