@@ -27,7 +27,7 @@ import numpy as np
 from rexrank.metrics.ngrams import clipped_matches, ngram_totals
 from rexrank.metrics.outcome import Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
-from rexrank.metrics.registry import Example, Metric, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
 from rexrank.metrics.tokenizers import REXRANK, SPLIT, UNICODE
 from rexrank.terms import Convention
 
@@ -127,7 +127,7 @@ def _coco_key(order: int) -> ScoreKey:
         key=f"coco_bleu{order}",
         label=f"COCO BLEU-{order}",
         direction="higher",
-        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        ranges=UNIT_RANGES,
         kind="corpus",
         digits=3,
         modality=("any",),
@@ -147,7 +147,7 @@ METRIC = Metric(
             key="bleu2",
             label="BLEU-2",
             direction="higher",
-            ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+            ranges=UNIT_RANGES,
             kind="mean",
             digits=3,
             modality=("any",),

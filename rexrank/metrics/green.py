@@ -38,7 +38,7 @@ from rexrank.metrics.answers import STRICT, TOLERANT, judged, needed_answers, re
 from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Example, Metric, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
 from rexrank.terms import CONVENTIONS, Convention
 
 KINDS = ("a", "b", "c", "d", "e", "f")
@@ -250,7 +250,7 @@ METRIC = Metric(
             key="green",
             label="GREEN",
             direction="higher",
-            ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+            ranges=UNIT_RANGES,
             kind="mean",
             digits=3,
             modality=("CXR",),

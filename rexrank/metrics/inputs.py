@@ -36,6 +36,17 @@ def check_choice(argument: str, value: Any, choices: Sequence[str], lead: str = 
     raise InvalidCall(f"{argument}: expected {lead}{listed}, got {shown(value)}")
 
 
+def check_flag(argument: str, value: Any) -> bool:
+    """Return a value that is True or False.
+
+    Raises:
+        InvalidCall: It is something else.
+    """
+    if not isinstance(value, bool):
+        raise InvalidCall(f"{argument}: expected True or False, got {type(value).__name__}")
+    return value
+
+
 def check_names(argument: str, value: Any) -> list[str]:
     """Return the names that an argument gives, each once; one text is one name.
 

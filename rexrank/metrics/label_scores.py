@@ -26,7 +26,7 @@ from rexrank.metrics.f1 import (
 from rexrank.metrics.inputs import check_choice
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Option, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Option, ScoreKey
 from rexrank.terms import Convention
 
 _SETS = (14, 5)
@@ -138,7 +138,7 @@ def _key(key: str, label: str, description: str, needs: tuple[str, ...]) -> Scor
         key=key,
         label=label,
         direction="higher",
-        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        ranges=UNIT_RANGES,
         kind="corpus",
         digits=3,
         modality=("CXR",),

@@ -35,7 +35,7 @@ import numpy as np
 from rexrank.external import meteor as program
 from rexrank.metrics.outcome import Floats, Outcome
 from rexrank.metrics.pairs import Pairs, canonical
-from rexrank.metrics.registry import Example, Metric, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
 from rexrank.terms import Convention
 
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
@@ -136,7 +136,7 @@ def _key(key: str, label: str, kind: str, description: str) -> ScoreKey:
         key=key,
         label=label,
         direction="higher",
-        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        ranges=UNIT_RANGES,
         kind="mean" if kind == "mean" else "corpus",
         digits=3,
         modality=("any",),

@@ -37,10 +37,10 @@ import numpy as np
 from rexrank.errors import shown
 from rexrank.metrics.encoded import FAILED, read_studies
 from rexrank.metrics.features import TextFeatures
-from rexrank.metrics.inputs import InvalidCall, check_choice
+from rexrank.metrics.inputs import InvalidCall, check_choice, check_flag
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, Option, ScoreKey
 from rexrank.terms import CONVENTIONS, Convention
 
 Level = Literal["simple", "partial", "complete", "combined"]
@@ -104,7 +104,7 @@ def reward(
     """
     check_choice("level", level, LEVELS)
     check_choice("convention", convention, CONVENTIONS)
-    case = _case(convention, _check_lower_case(lower_case))
+    case = _case(convention, check_flag("lower_case", lower_case))
     prediction = _read_graph(prediction_graph, "prediction_graph")
     return _reward(prediction, _read_graph(reference_graph, "reference_graph"), level, convention, case)
 
@@ -163,12 +163,6 @@ def _case(convention: Convention, lower_case: bool) -> _Case:
     return _Case(str.lower if lower_case else str, str.lower)
 
 
-def _check_lower_case(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidCall(f"lower_case: expected True or False, got {type(value).__name__}")
-    return value
-
-
 def _read_graph(graph: Any, where: str) -> Graph:
     if not isinstance(graph, Mapping):
         raise InvalidCall(f"{where}: expected a graph as the radgraph package writes it, got {type(graph).__name__}")
@@ -218,7 +212,7 @@ def _kind(entity: Mapping[str, Any], field: str) -> str:
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    lower_case = _check_lower_case(options.get("lower_case", False))
+    lower_case = check_flag("lower_case", options.get("lower_case", False))
     outcomes: dict[str, Outcome] = {}
     for name in _MODELS:
         levels = [_LEVEL_OF[key] for key in keys if (_V1 if key == _COMBINED else _XL) == name]
@@ -265,7 +259,7 @@ def _key(level: Level, label: str, needs: str, modality: tuple[str, ...], descri
         key=f"{_PREFIX}{level}",
         label=label,
         direction="higher",
-        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        ranges=UNIT_RANGES,
         kind="mean",
         digits=3,
         modality=modality,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rexrank.metrics.pairs import Pairs
 
 Range = tuple[float | None, float | None]
+UNIT_RANGES: Mapping[Convention, Range] = {"published": (0.0, 1.0), "corrected": (0.0, 1.0)}
 
 # How close names are offered for an unknown one: at most so many, with so much in common, from so many letters on.
 _OFFERED, _ALIKE, _SHORTEST = 3, 0.6, 2

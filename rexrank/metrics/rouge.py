@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from rexrank.metrics.inputs import InvalidCall
+from rexrank.metrics.inputs import check_flag
 from rexrank.metrics.lcs import lcs_lengths
 from rexrank.metrics.ngrams import clipped_matches
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
-from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, Option, ScoreKey
 from rexrank.metrics.tokenizers import ALNUM, ALNUM_STEMMED, SPACE, UNICODE_STEMMED, UNICODE_WORDS
 from rexrank.terms import Convention
 
@@ -39,9 +39,7 @@ _ORDERS = {"rouge1": 1, "rouge2": 2}
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    stemmer = options.get("stemmer", convention == "published")
-    if not isinstance(stemmer, bool):
-        raise InvalidCall(f"stemmer: expected True or False, got {type(stemmer).__name__}")
+    stemmer = check_flag("stemmer", options.get("stemmer", convention == "published"))
     stem = "porter" if stemmer else "none"
     if convention == "corrected":
         tokens = pairs.tokens(UNICODE_STEMMED if stemmer else UNICODE_WORDS)
@@ -106,7 +104,7 @@ def _key(key: str, label: str, language: str, description: str) -> ScoreKey:
         key=key,
         label=label,
         direction="higher",
-        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        ranges=UNIT_RANGES,
         kind="mean",
         digits=3,
         modality=("any",),

@@ -31,7 +31,7 @@ from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Example, Metric, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
 from rexrank.terms import Convention
 
 Measure = Literal["precision", "recall", "f1"]
@@ -182,7 +182,7 @@ def _key(key: str, label: str, quotient: str) -> ScoreKey:
         key=key,
         label=label,
         direction="higher",
-        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        ranges=UNIT_RANGES,
         kind="corpus",
         digits=3,
         modality=("CXR",),

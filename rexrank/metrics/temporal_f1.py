@@ -27,7 +27,7 @@ import numpy as np
 
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Example, Metric, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
 from rexrank.terms import Convention
 
 _TERMS = (
@@ -95,7 +95,7 @@ METRIC = Metric(
             key="temporal_f1",
             label="Temporal F1",
             direction="higher",
-            ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+            ranges=UNIT_RANGES,
             kind="mean",
             digits=3,
             modality=("any",),

@@ -31,7 +31,7 @@ import numpy as np
 from rexrank.metrics.inputs import InvalidCall, check_choice, check_texts
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, canonical
-from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, Option, ScoreKey
 from rexrank.reports.studies import is_blank
 from rexrank.terms import CONVENTIONS, Convention
 
@@ -269,7 +269,7 @@ def _key(key: str, label: str, kind: Any, description: str, requires: tuple[str,
         key=key,
         label=label,
         direction="higher",
-        ranges={"published": (0.0, 1.0), "corrected": (0.0, 1.0)},
+        ranges=UNIT_RANGES,
         kind=kind,
         digits=4,
         modality=("any",),
