@@ -172,7 +172,7 @@ def read_answers(
     Raises:
         InvalidCall: A study has several references, or an answer has another type.
     """
-    check_one_reference(pairs, f"{FEATURES[name].made_by} compares with one")
+    pairs.check_one_reference(f"{FEATURES[name].made_by} compares with one")
     readings: list[Reading | None] = []
     reasons: dict[int, str] = {}
     for position, answer in enumerate(pairs.pair_features(name)):
@@ -202,21 +202,6 @@ def needed_answers(pairs: Pairs, convention: Convention, reads_all_scripts: bool
     if not reads_all_scripts:
         settled = settled | pairs.foreign_predictions | pairs.foreign_references
     return ~settled
-
-
-def check_one_reference(pairs: Pairs, why: str) -> None:
-    """Refuse studies with several references.
-
-    Args:
-        pairs: The texts.
-        why: End of the sentence, which says what the metric takes.
-
-    Raises:
-        InvalidCall: A study has several; names the first.
-    """
-    for position, texts in enumerate(pairs.references):
-        if len(texts) > 1:
-            raise InvalidCall(f"references[{position}]: got {len(texts)} references, and {why}; give one a study")
 
 
 def judged(

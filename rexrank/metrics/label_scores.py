@@ -8,7 +8,6 @@ from typing import Any, get_args
 import numpy as np
 
 from rexrank.labels import NAMES
-from rexrank.metrics.answers import check_one_reference
 from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.f1 import (
     AVERAGES,
@@ -274,4 +273,4 @@ def check_reference(pairs: Pairs) -> None:
     Raises:
         InvalidCall: A study has several; names the first.
     """
-    check_one_reference(pairs, "labels are compared with those of one")
+    pairs.check_one_reference("labels are compared with those of one")

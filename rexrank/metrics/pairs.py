@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rexrank.metrics.features import Features, TextFeatures
+from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Flags
 from rexrank.metrics.tokenizers import Tokenizer
 from rexrank.reports.scripts import outside_latin
@@ -188,6 +189,19 @@ class Pairs:
         found = self.features[name]
         assert not isinstance(found, TextFeatures)
         return found
+
+    def check_one_reference(self, why: str) -> None:
+        """Refuse studies with several references.
+
+        Args:
+            why: End of the sentence, which says what the metric takes.
+
+        Raises:
+            InvalidCall: A study has several; names the first.
+        """
+        for position, texts in enumerate(self.references):
+            if len(texts) > 1:
+                raise InvalidCall(f"references[{position}]: got {len(texts)} references, and {why}; give one a study")
 
     @cached_property
     def identical(self) -> Flags:

@@ -25,7 +25,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rexrank.metrics.answers import check_one_reference
 from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall
@@ -125,7 +124,7 @@ def _read(item: Any, where: str) -> frozenset[str]:
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    check_one_reference(pairs, "SRR-BERT compares with one")
+    pairs.check_one_reference("SRR-BERT compares with one")
     features = pairs.text_features(_FEATURE)
     sides = [
         _labels(features.predictions, "predictions[{}]"),
