@@ -24,10 +24,12 @@ MAY_IMPORT = {
     "rexrank/external": BASE | {"external"},
     "rexrank/metrics": FORMULAS,
     "rexrank/hub": COMMON | {"hub"},
+    "rexrank/encoders": BASE | {"encoders", "hub"},
     "rexrank/localhub": COMMON | {"localhub"},
-    "rexrank/scoring": FORMULAS | {"scoring"},
+    "rexrank/scoring": FORMULAS | {"scoring", "encoders"},
     "rexrank/board": FORMULAS | {"scoring", "hub", "board"},
-    "rexrank/modules": FORMULAS | {"scoring", "hub", "modules"},
+    "rexrank/modules": FORMULAS | {"scoring", "encoders", "hub", "modules"},
+    "rexrank/verification": FORMULAS | {"encoders", "scoring", "verification"},
     "rexrank/benchmarks": FORMULAS | {"scoring", "hub", "board", "benchmarks"},
 }
 
