@@ -1,0 +1,119 @@
+"""What all loaders share: tokenizers and models from a folder of files, filled strictly, and padded batches."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rexrank.encoders.encoder import EncoderFailure
+from rexrank.encoders.weights import Located
+
+if TYPE_CHECKING:
+    import torch
+
+# A buffer that old versions of transformers saved, and that follows from the configuration.
+_TOLERATED = "position_ids"
+
+
+def tokenizer_in(located: Located, **settings: Any) -> Any:
+    """Load the tokenizer of a checkpoint.
+
+    Args:
+        located: Where its files are.
+        **settings: Passed on to the tokenizer (``add_prefix_space``).
+
+    Raises:
+        EncoderFailure: Its files are not those of a tokenizer.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(
+            located.folder, local_files_only=True, trust_remote_code=False, use_fast=True, **settings
+        )
+    except Exception as error:
+        raise EncoderFailure(f"{located.checkpoint.repo} holds no tokenizer ({type(error).__name__})") from None
+
+
+def config_in(located: Located) -> Any:
+    """Load the configuration of a checkpoint's transformer.
+
+    Raises:
+        EncoderFailure: There is none, or none of a known architecture.
+    """
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(located.folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        raise EncoderFailure(f"{located.checkpoint.repo}/config.json is not usable ({type(error).__name__})") from None
+
+
+def fill(
+    module: "torch.nn.Module",
+    tensors: "Mapping[str, torch.Tensor]",
+    where: str,
+    unused: Sequence[str] = (),
+) -> None:
+    """Fill a module with the tensors of a checkpoint: every one of the module's, and no other.
+
+    Args:
+        module: What is filled, in place; it keeps the type of numbers that the tensors have.
+        tensors: By the names of the module's state.
+        where: Repo and file, for messages.
+        unused: Beginnings of the names of tensors that may stand in the file and are not taken.
+
+    Raises:
+        EncoderFailure: A tensor is missing, superfluous or of another shape.
+    """
+    expected = module.state_dict()
+    given = {name: tensor for name, tensor in tensors.items() if not name.startswith(tuple(unused))}
+    for name, tensor in expected.items():
+        if name not in given:
+            if name.endswith(_TOLERATED):
+                continue
+            raise EncoderFailure(f"{where} lacks the tensor {name}; it is not the published file")
+        if tuple(given[name].shape) != tuple(tensor.shape):
+            raise EncoderFailure(
+                f"{where}: the tensor {name} has the shape {list(given[name].shape)} and not {list(tensor.shape)}; "
+                "it is not the published file"
+            )
+    for name in given:
+        if name not in expected and not name.endswith(_TOLERATED):
+            raise EncoderFailure(f"{where} has a tensor {name} that the model has not; it is not the published file")
+    module.load_state_dict({name: given[name] for name in expected if name in given}, strict=False, assign=True)
+
+
+def safetensors_in(located: Located, name: str = "model.safetensors") -> "dict[str, torch.Tensor]":
+    """Read the tensors of a safetensors file.
+
+    Raises:
+        EncoderFailure: It is damaged or of another format.
+    """
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(located.files[name])
+    except Exception as error:
+        raise EncoderFailure(f"{located.checkpoint.repo}/{name} is not readable ({type(error).__name__})") from None
+
+
+def padded(rows: Sequence[Sequence[int]], pad_id: int, device: str) -> "tuple[torch.Tensor, torch.Tensor | None]":
+    """Token ids of a batch as one tensor.
+
+    Args:
+        rows: Token ids of each text.
+        pad_id: Id of the padding token.
+        device: Torch device.
+
+    Returns:
+        Ids, int64 [batch, longest], and the attention mask of the same shape; None where no row needs padding.
+    """
+    import torch
+
+    longest = max(map(len, rows))
+    ids = torch.full((len(rows), longest), pad_id, dtype=torch.int64)
+    for row, tokens in enumerate(rows):
+        ids[row, : len(tokens)] = torch.tensor(tokens, dtype=torch.int64)
+    if all(len(tokens) == longest for tokens in rows):
+        return ids.to(device), None
+    mask = torch.arange(longest)[None, :] < torch.tensor([len(tokens) for tokens in rows])[:, None]
+    return ids.to(device), mask.to(device, torch.int64)
