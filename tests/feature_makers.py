@@ -182,6 +182,7 @@ TEXT_MAKERS: Mapping[str, Callable[[str], Any]] = {
     "chexbert_cls": chexbert_cls,
     "radgraph_xl_graphs": graph,
     "radgraph_v1_graphs": graph,
+    "radgraph_modern_graphs": graph,
     "bertscore_tokens": token_vectors("distilroberta"),
     "minilm_tokens": token_vectors("minilm"),
     "ratescore_entities": ratescore_entities,

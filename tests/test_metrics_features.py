@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ import pytest
 from feature_makers import features_of
 
 from rexrank.metrics import InvalidCall, TextFeatures, Unavailable, compute, metric_of, score_keys, why_unavailable
-from rexrank.metrics.features import FEATURES, of_kept_references, read_features
+from rexrank.metrics.features import FEATURES, PairFeatures, of_kept_references, read_features
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.policy import Judged, judge, read_policy
 from rexrank.metrics.ratescore import Entity
-from rexrank.metrics.registry import ScoreKey
+from rexrank.metrics.registry import ScoreKey, needs_of
 
 REPORT, RUSSIAN = "Mild edema.", "Лёгкие без очагов."
 
@@ -164,8 +165,51 @@ def test_features_have_to_fit_the_texts() -> None:
     ):
         with pytest.raises(InvalidCall, match=message):
             read_features(wrong, counts)
-    assert of_kept_references(good, [[0], [1]]) == TextFeatures([1, 2], [[1], [2]])
-    assert of_kept_references([0.1], [[0]]) == [0.1]
+    kept = of_kept_references(good, [[0], [1]])
+    assert isinstance(kept, TextFeatures)
+    assert (kept.predictions, list(kept.references), kept.references[1]) == ([1, 2], [[1], [2]], [2])
+    pairs = PairFeatures([0.1])
+    assert of_kept_references(pairs, [[0]]) is pairs
+
+
+def test_features_of_references_are_read_one_study_at_a_time() -> None:
+    read: list[int] = []
+
+    class Recorded(Sequence[Any]):
+        def __init__(self, items: Sequence[Any], at: int) -> None:
+            self.items, self.at = items, at
+
+        def __len__(self) -> int:
+            return len(self.items)
+
+        def __getitem__(self, index: Any) -> Any:
+            if index < len(self.items):
+                read.append(self.at)
+            return self.items[index]
+
+    vectors = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    references = [Recorded([vector], at) for at, vector in enumerate(vectors)]
+    given = read_features({"chexbert_cls": TextFeatures(vectors, references)}, [1, 1, 1])
+    kept = of_kept_references(given["chexbert_cls"], [[0], [0], [0]])
+    assert isinstance(kept, TextFeatures)
+    assert set(read) <= {0}  # the first tells which form it is
+    assert next(iter(kept.references)) == [vectors[0]]
+    assert set(read) == {0}
+
+
+def test_what_pins_an_encoder_stands_in_signature_and_counts() -> None:
+    predictions, references = [[1.0, 0.0]], [[[1.0, 1.0]]]
+    features = TextFeatures(predictions, references, {"w": "0123abcd", "dtype": "fp32"}, {"n_truncated": 2})
+    found = compute("sembscore", ["A."], ["B."], features={"chexbert_cls": features})["sembscore"]
+    assert "|w:0123abcd|dtype:fp32|" in found.signature
+    assert found.counts["n_truncated"] == 2
+    components = {
+        name: PairFeatures([0.5], {"w": weights}, {"n_truncated": cut})
+        for name, weights, cut in (("radgraph_combined", "aa", 0), ("bertscore", "bb", 1), ("sembscore", "aa", 3))
+    }
+    one = compute("radcliq_v1", ["A."], ["B."], features=components)["radcliq_v1"]
+    assert "|w:aa+bb|" in one.signature
+    assert one.counts["n_truncated"] == 3
 
 
 ITEMS: dict[str, list[Any]] = {
@@ -173,6 +217,7 @@ ITEMS: dict[str, list[Any]] = {
     "chexbert_cls": [[0.5, 1.0], np.ones(3), [0.5]],
     "radgraph_xl_graphs": [{"entities": {}}, {}],
     "radgraph_v1_graphs": [{"entities": {}}, {}],
+    "radgraph_modern_graphs": [{"entities": {}}, {}],
     "bertscore_tokens": [[[1.0, 0.0], [0.0, 1.0]], np.eye(2)],
     "minilm_tokens": [[[1.0], [1.0]], np.eye(3)],
     "ratescore_entities": [
@@ -201,19 +246,21 @@ def test_every_feature_of_texts_is_told_from_a_list_with_one() -> None:
 @pytest.mark.parametrize("name", [name for name, feature in FEATURES.items() if feature.of == "text"])
 def test_features_are_taken_as_a_json_file_has_them(name: str) -> None:
     predictions, references = ["Mild edema.", "Small scar."], ["Edema.", "A scar, small."]
-    keys = [key for key, found in score_keys().items() if found.needs == (name,)]
+    options = {"model": "modern"} if name == "radgraph_modern_graphs" else {}
+    keys = [key for key in score_keys() if metric_of(key).name == "radgraph" or not options]
+    keys = [key for key in keys if needs_of(key, options) == (name,)]
     (made,) = features_of([name], predictions, [[text] for text in references]).values()
     assert isinstance(made, TextFeatures)
     plain = json.loads(json.dumps(as_json({"predictions": made.predictions, "references": made.references})))
     flat = {**plain, "references": [items[0] for items in plain["references"]]}
-    wanted = compute(keys, predictions, references, features={name: made})
+    wanted = compute(keys, predictions, references, features={name: made}, **options)
     for given in (plain, flat, TextFeatures(**flat)):
         for texts in (references, [[text] for text in references]):
-            found = compute(keys, predictions, texts, features={name: given})
+            found = compute(keys, predictions, texts, features={name: given}, **options)
             assert [found[key].values.tolist() for key in keys] == [wanted[key].values.tolist() for key in keys]
     several = [[text, text] for text in references]
     with pytest.raises(InvalidCall, match=r"references\[0\]"):
-        compute(keys, predictions, several, features={name: flat})
+        compute(keys, predictions, several, features={name: flat}, **options)
 
 
 def as_json(value: Any) -> Any:

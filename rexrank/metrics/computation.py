@@ -12,7 +12,17 @@ from rexrank.metrics.features import Features, of_kept_references, read_features
 from rexrank.metrics.inputs import InvalidCall, Unavailable, check_choice, check_names, check_texts
 from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Metric, ScoreKey, hint, keys_named, metric_of, metrics, score_keys, why_unavailable
+from rexrank.metrics.registry import (
+    Metric,
+    ScoreKey,
+    hint,
+    keys_named,
+    metric_of,
+    metrics,
+    needs_of,
+    score_keys,
+    why_unavailable,
+)
 from rexrank.metrics.signature import signature
 from rexrank.reports.studies import is_blank
 from rexrank.terms import CONVENTIONS, Convention
@@ -98,7 +108,8 @@ def compute(
         own = [key for key in wanted if metric_of(key).name == name]
         outcomes = metric.compute(pairs, own, convention, _own_options(metric, options))
         for key in own:
-            scores[key] = _scores(score_keys()[key], metric, outcomes[key], pairs, policy, preparation)
+            outcome = _with_encoders(outcomes[key], [checked_features[need] for need in needs_of(key, options)])
+            scores[key] = _scores(score_keys()[key], metric, outcome, pairs, policy, preparation)
     return {key: scores[key] for key in wanted}
 
 
@@ -145,15 +156,15 @@ def _refuse_unavailable(
     for key in keys:
         given = [name for name, value in options.items() if value is not None]
         lacks_options = not set(score_keys()[key].requires) <= set(given)
-        if lacks_options or any(name not in features for name in score_keys()[key].needs):
-            raise Unavailable(f"{why_unavailable(key, given)}{_or_features(key, features)}")
+        absent = [name for name in needs_of(key, options) if name not in features]
+        if lacks_options or absent:
+            raise Unavailable(f"{why_unavailable(key, given)}{_or_features(absent)}")
     for metric in by_metric.values():
         if metric.missing and (reason := metric.missing()):
             raise Unavailable(reason)
 
 
-def _or_features(key: str, given: Mapping[str, Features]) -> str:
-    absent = [name for name in score_keys()[key].needs if name not in given]
+def _or_features(absent: Sequence[str]) -> str:
     return f"; give {wanted_form(absent)}" if absent else ""
 
 
@@ -163,6 +174,21 @@ def _visible(texts: tuple[str, ...]) -> list[int]:
     A blank reference among others says nothing; counting its length would only disturb the penalty for brevity.
     """
     return [index for index, text in enumerate(texts) if not is_blank(text)] or [0]
+
+
+def _with_encoders(outcome: Outcome, features: Sequence[Features]) -> Outcome:
+    """Add what encoders say of themselves; where several differ in a part, each stands in the signature."""
+    if not any(one.signature or one.counts for one in features):
+        return outcome
+    names = dict.fromkeys(name for one in features for name in one.signature)
+    parts = {
+        name: "+".join(dict.fromkeys(one.signature[name] for one in features if name in one.signature))
+        for name in names
+    }
+    counted = dict.fromkeys(name for one in features for name in one.counts)
+    # Encoders of one score read the same texts, so what each of them counts is not added up.
+    counts = {name: max(one.counts.get(name, 0) for one in features) for name in counted}
+    return replace(outcome, signature={**outcome.signature, **parts}, counts={**counts, **outcome.counts})
 
 
 def _scores(

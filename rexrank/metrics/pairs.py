@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rexrank.metrics.features import Features, TextFeatures
+from rexrank.metrics.features import Features, PairFeatures, TextFeatures
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Flags
 from rexrank.metrics.tokenizers import Tokenizer
@@ -187,8 +187,8 @@ class Pairs:
     def pair_features(self, name: str) -> Sequence[Any]:
         """Features of each study, which `compute` has made sure to be there."""
         found = self.features[name]
-        assert not isinstance(found, TextFeatures)
-        return found
+        assert isinstance(found, PairFeatures)
+        return found.items
 
     def check_one_reference(self, why: str) -> None:
         """Refuse studies with several references.

@@ -47,8 +47,8 @@ Level = Literal["simple", "partial", "complete", "combined"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 _PREFIX = "radgraph_"
-_XL, _V1 = "radgraph_xl_graphs", "radgraph_v1_graphs"
-_MODELS = {_XL: "xl", _V1: "v1"}
+_MODELS = {"v1": "radgraph_v1_graphs", "xl": "radgraph_xl_graphs", "modern": "radgraph_modern_graphs"}
+_XL, _V1 = _MODELS["xl"], _MODELS["v1"]
 _LEVEL_OF = {f"{_PREFIX}{level}": level for level in LEVELS}
 _COMBINED = f"{_PREFIX}combined"
 
@@ -214,22 +214,31 @@ def _compute(
 ) -> dict[str, Outcome]:
     lower_case = check_flag("lower_case", options.get("lower_case", False))
     outcomes: dict[str, Outcome] = {}
-    for name in _MODELS:
-        levels = [_LEVEL_OF[key] for key in keys if (_V1 if key == _COMBINED else _XL) == name]
+    for model, feature in _MODELS.items():
+        levels = [_LEVEL_OF[key] for key in keys if _model_of(key, options) == model]
         if levels:
-            outcomes |= _outcomes(pairs, name, levels, convention, lower_case)
+            outcomes |= _outcomes(pairs, model, feature, levels, convention, lower_case)
     return outcomes
 
 
+def _model_of(key: str, options: Mapping[str, Any]) -> str:
+    model = options.get("model") or ("v1" if key == _COMBINED else "xl")
+    return check_choice("model", model, tuple(_MODELS))
+
+
+def _needs_of(score_key: ScoreKey, options: Mapping[str, Any]) -> tuple[str, ...]:
+    return (_MODELS[_model_of(score_key.key, options)],)
+
+
 def _outcomes(
-    pairs: Pairs, name: str, levels: Sequence[Level], convention: Convention, lower_case: bool
+    pairs: Pairs, model: str, feature: str, levels: Sequence[Level], convention: Convention, lower_case: bool
 ) -> dict[str, Outcome]:
     """Rewards of the graphs of one model."""
     case = _case(convention, lower_case)
     values = np.full((len(levels), len(pairs)), np.nan)
     predicted, referred = np.ones((2, len(pairs)), dtype=bool)
     reasons: dict[int, str] = {}
-    for position, study in enumerate(read_studies(pairs, name, _read_graph, blank=_EMPTY)):
+    for position, study in enumerate(read_studies(pairs, feature, _read_graph, blank=_EMPTY)):
         if study is None:
             reasons[position] = FAILED
             continue
@@ -238,7 +247,7 @@ def _outcomes(
         for row, level in enumerate(levels):
             values[row, position] = _best(prediction, references, level, convention, case)
     signature = {
-        "model": _MODELS[name],
+        "model": model,
         "case": "fold" if lower_case or convention == "corrected" else "0.1.18",
         "dup": "set",
         "w": "unverified",
@@ -321,12 +330,19 @@ METRIC = Metric(
     ),
     options=(
         Option(
+            "model",
+            "v1, xl or modern",
+            "xl; v1 for `radgraph_combined`",
+            "Which RadGraph model reads the reports: the first one, RadGraph-XL, or the one on ModernBERT.",
+        ),
+        Option(
             "lower_case",
             "True or False",
             "False in `published`; `corrected` always folds case",
             "Whether tokens are compared in lower case, as the package's development version does.",
         ),
     ),
+    needs_of=_needs_of,
     english_only=True,
     examples=(
         _example(

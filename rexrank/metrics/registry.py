@@ -91,6 +91,7 @@ class ScoreKey:
 
 
 Compute = Callable[["Pairs", Sequence[str], Convention, Mapping[str, Any]], Mapping[str, "Outcome"]]
+NeedsOf = Callable[[ScoreKey, Mapping[str, Any]], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,8 @@ class Metric:
             blank, empty and identical texts afterwards.
         source: Paper and repository that define it.
         options: The keyword options it accepts.
+        encoder_options: Names of those options that choose the encoder of its features.
+        needs_of: Gives the names of the features that a score needs under options; None where options change nothing.
         english_only: Whether it understands English alone, so that a reference in another script has no score.
         task: ``report``, or ``vqa`` for answers to questions; ``all`` names the metrics of reports.
         missing: Says in one sentence what the metric lacks on this machine, or None; looked up before computing.
@@ -155,6 +158,8 @@ class Metric:
     compute: Compute
     source: str
     options: tuple[Option, ...] = ()
+    encoder_options: tuple[str, ...] = ()
+    needs_of: NeedsOf | None = None
     english_only: bool = False
     task: Literal["report", "vqa"] = "report"
     missing: Callable[[], str | None] | None = None
@@ -250,8 +255,32 @@ def metric_of(key: str) -> Metric:
     return owners[key]
 
 
+def makers_of(features: Iterable[str]) -> str:
+    """The encoders and judges that make features, in words."""
+    return " and ".join(dict.fromkeys(FEATURES[name].made_by for name in features))
+
+
+def _who_runs(features: Iterable[str]) -> str:
+    if all(FEATURES[name].runs for name in features):
+        return "rexrank.score runs, and a formula alone does not"
+    return f"rexrank {__version__} does not run"
+
+
+def needs_of(key: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the features without which a score cannot be computed under options, those that are None aside.
+
+    Raises:
+        InvalidCall: No metric computes the score, or an option has a value that the metric does not take.
+    """
+    metric, score_key = metric_of(key), score_keys()[key]
+    given = {name: value for name, value in options.items() if value is not None}
+    return metric.needs_of(score_key, given) if metric.needs_of else score_key.needs
+
+
 def why_unavailable(key: str, options: Collection[str] = ()) -> str | None:
-    """Why a score cannot be computed from texts alone here, in one sentence; None where it can.
+    """Why a score cannot be computed by `compute` from texts alone here, in one sentence; None where it can.
+
+    Scores that need an encoder are computed by `rexrank.score`, which runs it.
 
     Args:
         key: Score key.
@@ -263,8 +292,7 @@ def why_unavailable(key: str, options: Collection[str] = ()) -> str | None:
     metric = metric_of(key)
     needs = score_keys()[key].needs
     if needs:
-        makers = dict.fromkeys(FEATURES[name].made_by for name in needs)
-        return f"{key} needs {' and '.join(makers)}, which rexrank {__version__} does not run"
+        return f"{key} needs {makers_of(needs)}, which {_who_runs(needs)}"
     for option in metric.options:
         if option.name in score_keys()[key].requires and option.name not in options:
             return f"{key} needs the option {option.name} ({option.values})"
