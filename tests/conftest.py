@@ -1,6 +1,9 @@
 """Settings and fixtures that every test shares."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from rexrank.environment import prepare_libraries
 
@@ -8,14 +11,18 @@ from rexrank.environment import prepare_libraries
 prepare_libraries()
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 os.environ["NO_PROXY"] = "127.0.0.1,localhost"
-for name in ("HF_TOKEN", "HF_ENDPOINT"):
+# No test asks the public Hub for weights, or leaves features in the user's own cache.
+os.environ["REXRANK_DOWNLOAD"] = "0"
+os.environ["REXRANK_CACHE"] = tempfile.mkdtemp(prefix="rexrank-tests-")
+atexit.register(shutil.rmtree, os.environ["REXRANK_CACHE"], ignore_errors=True)
+for name in ("HF_TOKEN", "HF_ENDPOINT", "REXRANK_WEIGHTS"):
     os.environ.pop(name, None)
 
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 
-pytest_plugins = ["localhub_fixtures"]
+pytest_plugins = ["localhub_fixtures", "seeded_weights"]
 
 SHARED = Path(os.environ.get("REXRANK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 

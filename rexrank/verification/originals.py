@@ -1,0 +1,236 @@
+"""Run one of the original packages on texts, unmodified, and print what it gives as JSON.
+
+This file imports nothing of rexrank: `rexrank verify` starts it under the interpreter of the environment in which the
+originals are installed, which cannot hold rexrank itself. It reads a job from stdin:
+
+    {"original": one of `ORIGINALS`, "texts": [text, …], "pairs": [[prediction, reference], …],
+     "files": {repo: {path in the repo: path on this machine}}, "threads": number of threads or 0 for torch's choice}
+
+and prints one JSON object on stdout. A text or pair on which the original fails has ``{"error": name of the error}`` in
+its place. Lines ``@progress done all`` go to stderr.
+
+The originals fetch their weights from the Hub. Here they find the files of the job in a folder in the form of the Hub's
+cache, and everything runs offline, on the processor.
+"""
+
+import importlib
+import importlib.metadata
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Job = Mapping[str, Any]
+
+_REVISION = "0" * 40
+_RADGRAPHS = {"radgraph-v1": "radgraph", "radgraph-xl": "radgraph-xl", "radgraph-modern": "modern-radgraph-xl"}
+_BERTSCORES = {
+    "bertscore-distilroberta": ("distilroberta-base", 5, True),
+    "bertscore-distilbert": ("distilbert-base-uncased", 5, True),
+    "bertscore-roberta-large": ("roberta-large", 17, True),
+    "bertscore-modern": ("IAMJB/RadEvalModernBERT", 22, False),
+}
+_SCORERS = "StanfordAIMI/RRG_scorers"
+_RATE_NER = "Angelakeke/RaTE-NER-Deberta"
+_HARMLESS = "Normal chest."
+# f1chexbert's marks of CheXbert's classes: blank, positive, negative, uncertain.
+_CODES = {"": 0, 1: 1, 0: 2, -1: 3}
+
+
+def radgraph(job: Job) -> dict[str, Any]:
+    """Graph of every text alone, and the three rewards of every pair alone."""
+    from radgraph import F1RadGraph
+
+    scorer = F1RadGraph(reward_level="all", model_type=_RADGRAPHS[job["original"]])
+
+    def rewards(pair: Sequence[str]) -> list[float]:
+        # Empty texts do not reach the model, and a list of nothing else fails.
+        company = [] if all(pair) else [_HARMLESS]
+        return [level[0] for level in scorer(hyps=[pair[0], *company], refs=[pair[1], *company])[1]]
+
+    return {
+        "graphs": _each(lambda text: scorer.radgraph([text])["0"]["entities"], job["texts"]),
+        "rewards": _each(rewards, job["pairs"]),
+    }
+
+
+def chexbert(job: Job) -> dict[str, Any]:
+    """Codes and [CLS] vector of every text, and the reports on all pairs."""
+    import pandas as pd
+    import torch
+    from f1chexbert import F1CheXbert
+
+    # The package's name of the module is hidden by nothing, but its class has nearly the same.
+    inside = importlib.import_module("f1chexbert.f1chexbert")
+    scorer = F1CheXbert()
+
+    def vector(text: str) -> list[float]:
+        ids = torch.LongTensor(inside.tokenize(pd.Series([text]), scorer.tokenizer))
+        mask = inside.generate_attention_masks(ids, [ids.shape[1]], scorer.device)
+        return scorer.model.bert(ids, attention_mask=mask)[0][0, 0].tolist()
+
+    predictions, references = (list(side) for side in zip(*job["pairs"], strict=True))
+    accuracy, per_study, labels_14, labels_5 = scorer(hyps=predictions, refs=references)
+    return {
+        "codes": _each(
+            lambda text: [_CODES[mark] for mark in scorer.get_label(text, mode="classification")], job["texts"]
+        ),
+        "positive": _each(scorer.get_label, job["texts"]),
+        "vectors": _each(vector, job["texts"]),
+        "names": list(scorer.target_names),
+        "reports": {"14": labels_14, "5": labels_5},
+        "accuracy": float(accuracy),
+        "accuracy_per_study": [float(one) for one in per_study],
+    }
+
+
+def bertscore(job: Job) -> dict[str, Any]:
+    """P, R and F of every pair, raw, and rescaled where the package has a baseline."""
+    from bert_score import BERTScorer
+
+    model, layer, has_baseline = _BERTSCORES[job["original"]]
+    predictions, references = (list(side) for side in zip(*job["pairs"], strict=True))
+
+    def scores(rescaled: bool) -> list[list[float]]:
+        scorer = BERTScorer(model_type=model, num_layers=layer, lang="en", rescale_with_baseline=rescaled)
+        found = [one.tolist() for one in scorer.score(predictions, references)]
+        return [list(study) for study in zip(*found, strict=True)]
+
+    return {"raw": scores(False), "rescaled": scores(True) if has_baseline else None}
+
+
+def ratescore(job: Job) -> dict[str, Any]:
+    """Sentences and entities of every text alone, scores of every pair alone, and those of all pairs as one list."""
+    import RaTEScore as package
+
+    inside = importlib.import_module("RaTEScore.score")
+    scorer = package.RaTEScore(use_gpu=False)
+    short = package.RaTEScore(use_gpu=False, affinity_matrix="short")
+
+    def entities(text: str) -> list[Any]:
+        found = inside.run_ner(
+            [text], scorer.idx2label, scorer.tokenizer, scorer.model, scorer.device, scorer.batch_size
+        )
+        return [list(entity) for entity in found[0]]
+
+    predictions, references = (list(side) for side in zip(*job["pairs"], strict=True))
+    return {
+        "sentences": _each(lambda text: inside.sentence_split([text])[0], job["texts"]),
+        "entities": _each(entities, job["texts"]),
+        "long": _each(lambda pair: scorer.compute_score([pair[0]], [pair[1]])[0], job["pairs"]),
+        "short": _each(lambda pair: short.compute_score([pair[0]], [pair[1]])[0], job["pairs"]),
+        "as_a_list": _each(lambda whole: scorer.compute_score(*whole), [(predictions, references)])[0],
+    }
+
+
+ORIGINALS: Mapping[str, Callable[[Job], dict[str, Any]]] = {
+    **dict.fromkeys(_RADGRAPHS, radgraph),
+    "chexbert": chexbert,
+    **dict.fromkeys(_BERTSCORES, bertscore),
+    "ratescore": ratescore,
+}
+_DISTRIBUTIONS = {"chexbert": "f1chexbert", "ratescore": "RaTEScore"}
+
+
+def _each(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """What a function makes of every item; where it raises, the name of the error."""
+    made = []
+    for done, item in enumerate(items):
+        if done % 20 == 0:
+            print(f"@progress {done} {len(items)}", file=sys.stderr, flush=True)
+        try:
+            made.append(function(item))
+        except Exception as error:
+            made.append({"error": type(error).__name__})
+    return made
+
+
+def _offer(files: Mapping[str, Mapping[str, str]], cache: Path) -> None:
+    """Lay links to files in the form of the Hub's cache, as if each repo had been downloaded."""
+    for repo, paths in files.items():
+        folder = cache / f"models--{repo.replace('/', '--')}"
+        (folder / "refs").mkdir(parents=True, exist_ok=True)
+        (folder / "refs" / "main").write_text(_REVISION)
+        for name, path in paths.items():
+            link = folder / "snapshots" / _REVISION / name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+
+
+def _prepare(job: Job, folder: Path) -> None:
+    """Let the originals find their files; before any of them is imported, since they read the environment then."""
+    os.environ.update(
+        # Without a GPU originals and ours do the same arithmetic, and radgraph and RaTEScore need no patch.
+        CUDA_VISIBLE_DEVICES="",
+        HF_HOME=str(folder / "hub"),
+        HF_HUB_OFFLINE="1",
+        HF_HUB_DISABLE_PROGRESS_BARS="1",
+        HOME=str(folder),  # appdirs asks it on macOS
+        MPLCONFIGDIR=str(folder / "matplotlib"),
+        TOKENIZERS_PARALLELISM="false",
+        XDG_CACHE_HOME=str(folder / "cache"),
+    )
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "HF_ENDPOINT", "HF_TOKEN"):
+        os.environ.pop(name, None)
+    files = job["files"]
+    scorers = files.get(_SCORERS, {})
+    _offer(files, folder / "hub" / "hub")
+    if job["original"] in _RADGRAPHS:
+        version = importlib.metadata.version("radgraph")
+        _offer({_SCORERS: scorers}, _own_cache("radgraph") / version)
+    elif "chexbert.pth" in scorers:
+        own = _own_cache("chexbert")
+        own.mkdir(parents=True, exist_ok=True)
+        (own / "chexbert.pth").symlink_to(scorers["chexbert.pth"])
+
+
+def _own_cache(package: str) -> Path:
+    from appdirs import user_cache_dir
+
+    return Path(user_cache_dir(package))
+
+
+def _versions(original: str) -> dict[str, str]:
+    family = original.partition("-")[0]
+    names = [_DISTRIBUTIONS.get(family, {"bertscore": "bert-score"}.get(family, family)), "torch", "transformers"]
+    return {name: importlib.metadata.version(name) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """The value with None for what JSON cannot say: nan and infinities."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def main() -> int:
+    """Run the job on stdin."""
+    job = json.load(sys.stdin)
+    # What the originals print goes to stderr, so that stdout holds the answer alone.
+    answer = os.dup(1)
+    os.dup2(2, 1)
+    with tempfile.TemporaryDirectory(prefix="originals-") as folder:
+        _prepare(job, Path(folder).resolve())
+        import torch
+
+        if job.get("threads"):
+            torch.set_num_threads(job["threads"])
+        # Only radgraph keeps the gradients' bookkeeping on; without it no number changes and long reports fit.
+        with torch.no_grad():
+            made = ORIGINALS[job["original"]](job)
+    made["versions"] = _versions(job["original"])
+    with os.fdopen(answer, "w", encoding="utf-8") as out:
+        json.dump(_plain(made), out, allow_nan=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
