@@ -82,7 +82,7 @@ _ODD = (
     'The word "stable" and the mark \'clear\' stand in quotes; so does "no change.".',
     "The reader\u2019s note said \u201cno effusion\u201d \u2013 it is small \u2014 but real\u2026",
     "Patient couldn't hold still, so the base isn't seen; it's likely clear.",
-    "Temperature 38 \u00b0C, nodule 4\u00d75 mm, change of \u00b12 mm, \u2265 3 ribs, \u00b5m scale, \u00bd of the lung.",
+    "Temperature 38 \u00b0C, nodule 4\u00d75 mm, change of \u00b12 mm, \u2265 3 ribs, \u00b5m scale, \u00bd lung.",
     "\u0397 \u03ba\u03b1\u03c1\u03b4\u03b9\u03ac \u03b5\u03af\u03bd\u03b1\u03b9 \u03c6\u03c5\u03c3\u03b9\u03bf\u03bb\u03bf"
     "\u03b3\u03b9\u03ba\u03ae.",
     "\u4e24\u80ba\u6e05\u6670\uff0c\u5fc3\u5f71\u4e0d\u5927\u3002",

@@ -28,13 +28,15 @@ from rexrank.verification import seeded_layouts as layouts
 from rexrank.verification import seeded_radgraph as radgraph
 from rexrank.verification import seeded_tokenizers as tokenizers
 from rexrank.verification.seeded_layouts import Size
-from rexrank.verification.seeded_numbers import Floats, Layout, fill
+from rexrank.verification.seeded_numbers import Floats, fill
 
 Kind = Literal["tiny", "base"]
 
 _BERT_BASE = Size(12, 768, 12, 3072, 30522)
 _MODERNBERT_BASE = Size(22, 768, 12, 1152, 50368, 8192)
 _CHEXBERT_CLASSES = (4,) * 13 + (2,)
+_ENTITY_TYPES = ("ABNORMALITY", "NON-ABNORMALITY", "DISEASE", "NON-DISEASE", "ANATOMY")
+_ENTITY_BIASES = (1.0, *(0.0, 0.3) * 5)
 
 
 def make(folder: Path, size: Kind, only: Iterable[str] | None = None) -> None:
@@ -115,7 +117,7 @@ def _modernbert_config(size: Size, **more: Any) -> dict[str, Any]:
 
 
 def _bert_tokenizer(order: str | None) -> "Maker":
-    """A repo of which only configuration and tokenizer are used; three such repos order the same pieces in three ways."""
+    """A repo of which only configuration and tokenizer are used."""
 
     def write(target: Path, checkpoint: Checkpoint, size: Kind) -> None:
         tokenizers.write_wordpiece(target, order)
@@ -206,6 +208,106 @@ def _distilbert(target: Path, checkpoint: Checkpoint, size: Kind) -> None:
     _write_safetensors(target, fill(checkpoint.name, layouts.distilbert_for_masked_words(dimensions)))
 
 
+def _rate_ner(target: Path, checkpoint: Checkpoint, size: Kind) -> None:
+    published, buckets = Size(12, 768, 12, 3072, 128100), 256
+    vocabulary = tokenizers.write_deberta(target)
+    dimensions = published if size == "base" else published.tiny(2, vocabulary)
+    labels = ("O", *(f"{place}-{kind}" for kind in _ENTITY_TYPES for place in "BI"))
+    _write_config(
+        target,
+        {
+            "architectures": ["DebertaV2ForTokenClassification"],
+            "model_type": "deberta-v2",
+            "attention_probs_dropout_prob": 0.1,
+            "hidden_act": "gelu",
+            "hidden_dropout_prob": 0.1,
+            "hidden_size": dimensions.hidden,
+            **_labels(labels),
+            "initializer_range": 0.02,
+            "intermediate_size": dimensions.intermediate,
+            "layer_norm_eps": 1e-07,
+            "max_position_embeddings": dimensions.positions,
+            "max_relative_positions": -1,
+            "norm_rel_ebd": "layer_norm",
+            "num_attention_heads": dimensions.heads,
+            "num_hidden_layers": dimensions.layers,
+            "pad_token_id": 0,
+            "pooler_dropout": 0,
+            "pooler_hidden_act": "gelu",
+            "pooler_hidden_size": dimensions.hidden,
+            "pos_att_type": ["p2c", "c2p"],
+            "position_biased_input": False,
+            "position_buckets": buckets,
+            "relative_attention": True,
+            "share_att_key": True,
+            "type_vocab_size": 0,
+            "vocab_size": dimensions.vocabulary,
+        },
+    )
+    layout = layouts.deberta(dimensions, "deberta.", buckets)
+    layout |= layouts.linear("classifier", len(labels), dimensions.hidden, centre=_ENTITY_BIASES)
+    _write_safetensors(target, fill(checkpoint.name, layout))
+
+
+def _biolord(target: Path, checkpoint: Checkpoint, size: Kind) -> None:
+    published = Size(12, 768, 12, 3072, tokenizers.write_mpnet(target), 514)
+    dimensions = published if size == "base" else published.tiny(2)
+    _write_config(
+        target,
+        {
+            "architectures": ["MPNetModel"],
+            "model_type": "mpnet",
+            "attention_probs_dropout_prob": 0.1,
+            "bos_token_id": 0,
+            "eos_token_id": 2,
+            "hidden_act": "gelu",
+            "hidden_dropout_prob": 0.1,
+            "hidden_size": dimensions.hidden,
+            "initializer_range": 0.02,
+            "intermediate_size": dimensions.intermediate,
+            "layer_norm_eps": 1e-05,
+            "max_position_embeddings": dimensions.positions,
+            "num_attention_heads": dimensions.heads,
+            "num_hidden_layers": dimensions.layers,
+            "pad_token_id": 1,
+            "relative_attention_num_buckets": 32,
+            "vocab_size": dimensions.vocabulary,
+        },
+    )
+    _write_safetensors(target, fill(checkpoint.name, layouts.mpnet(dimensions)))
+
+
+def _srr_bert(labels: tuple[str, ...]) -> "Maker":
+    """A repo without a tokenizer: that is BiomedVLP-CXR-BERT-general's."""
+
+    def write(target: Path, checkpoint: Checkpoint, size: Kind) -> None:
+        dimensions = _bert_size(size)
+        problem = {"architectures": ["BertForSequenceClassification"], "problem_type": "multi_label_classification"}
+        _write_config(target, _bert_config(dimensions, **problem, **_labels(labels)))
+        layout = layouts.bert(dimensions, "bert.")
+        layout |= layouts.linear("classifier", len(labels), dimensions.hidden, 3.0, centre=-3.0)
+        _write_safetensors(target, fill(checkpoint.name, layout))
+
+    return write
+
+
+def _labels(names: Iterable[str]) -> dict[str, Any]:
+    """The two tables of labels in a configuration."""
+    numbered = dict(enumerate(names))
+    return {
+        "id2label": {str(index): name for index, name in numbered.items()},
+        "label2id": {name: index for index, name in numbered.items()},
+    }
+
+
+def _numbered(kind: str, count: int, statuses: bool) -> tuple[str, ...]:
+    """Names of SRR-BERT's labels, which no public page lists: one each, or one each with a status; and one without."""
+    names = [f"{kind} {number:02}" for number in range(1, count + 1)]
+    if statuses:
+        names = [f"{name} ({status})" for name in names for status in ("Present", "Absent", "Uncertain")]
+    return (*names, "No Finding")
+
+
 def _torch(arrays: Mapping[str, Floats]) -> dict[str, Any]:
     import torch
 
@@ -221,9 +323,9 @@ def _saved(content: Mapping[str, Any]) -> bytes:
 
 
 def _write_safetensors(target: Path, arrays: Mapping[str, Floats]) -> None:
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
-    save_file(dict(arrays), target / "model.safetensors", metadata={"format": "pt"})
+    (target / "model.safetensors").write_bytes(save(dict(arrays), metadata={"format": "pt"}))
 
 
 def _write_config(target: Path, config: Mapping[str, Any]) -> None:
@@ -241,8 +343,15 @@ _MAKERS: Mapping[str, Maker] = {
     "distilbert-base-uncased": _distilbert,
     "roberta-large": _roberta(Size(24, 1024, 16, 4096, 50265, 514)),
     "radeval-modernbert": _modernbert_repo(whole=True),
+    "rate-ner": _rate_ner,
+    "biolord": _biolord,
+    "srr-bert-leaves": _srr_bert(_numbered("Leaf", 54, statuses=False)),
+    "srr-bert-upper": _srr_bert(_numbered("Upper", 24, statuses=False)),
+    "srr-bert-leaves-with-statuses": _srr_bert(_numbered("Leaf", 54, statuses=True)),
+    "srr-bert-upper-with-statuses": _srr_bert(_numbered("Upper", 24, statuses=True)),
     "bert-base-uncased": _bert_tokenizer(None),
     "BiomedVLP-CXR-BERT-general": _bert_tokenizer("CXR-BERT"),
     "BiomedNLP-PubMedBERT-base-uncased-abstract": _bert_tokenizer("PubMedBERT"),
+    "BiomedNLP-PubMedBERT-base-uncased-abstract-fulltext": _bert_tokenizer("PubMedBERT"),
     "ModernBERT-base": _modernbert_repo(whole=False),
 }

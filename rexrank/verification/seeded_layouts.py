@@ -52,11 +52,27 @@ _ATTENTION = 1.5
 _BIAS = 0.05
 
 
-def linear(name: str, outputs: int, inputs: int, gain: float = 1.0, mirrored: bool = False) -> dict[str, Tensor]:
-    """A linear layer; with a gain of 1 numbers of spread 1 come out as wide as they went in."""
+def linear(
+    name: str,
+    outputs: int,
+    inputs: int,
+    gain: float = 1.0,
+    mirrored: bool = False,
+    centre: float | tuple[float, ...] = 0.0,
+) -> dict[str, Tensor]:
+    """A linear layer.
+
+    Args:
+        name: Stands before ``.weight`` and ``.bias``.
+        outputs: Numbers that come out.
+        inputs: Numbers that go in.
+        gain: Spread of what comes out, where what goes in has a spread of 1.
+        mirrored: As in `Tensor`, of the weight.
+        centre: Mean of the biases, or one number for each output.
+    """
     return {
         f"{name}.weight": Tensor((outputs, inputs), gain / math.sqrt(inputs), mirrored=mirrored),
-        f"{name}.bias": Tensor((outputs,), _BIAS),
+        f"{name}.bias": Tensor((outputs,), _BIAS, centre),
     }
 
 

@@ -19,14 +19,14 @@ class Tensor:
     Attributes:
         shape: Its dimensions.
         spread: Standard deviation of its numbers, which are spread evenly around `centre`.
-        centre: Their mean.
+        centre: Their mean; one for each of the last dimension, where it is a tuple.
         mirrored: Whether each second column is the negative of the one before it. What comes out of inputs that are
             positive on average, as those behind a ReLU are, is then 0 on average.
     """
 
     shape: tuple[int, ...]
     spread: float
-    centre: float = 0.0
+    centre: float | tuple[float, ...] = 0.0
     mirrored: bool = False
 
 
@@ -55,11 +55,11 @@ def _draw(seed: str, tensor: Tensor) -> Floats:
     generator = np.random.PCG64(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:16], "little"))
     count = math.prod(tensor.shape)
     raw: NDArray[Any] = generator.random_raw((count + 1) // 2).astype("<u8", copy=False).view("<u4")[:count]
-    # 24 bits are exact in float32, and so is every step from here on but the last two.
+    # 24 bits are exact in float32, and so is every step from here on but the scaling and the shift.
     unit = (raw >> np.uint32(8)).astype(np.float32) * np.float32(2**-23) - np.float32(1)
     unit *= np.float32(tensor.spread * math.sqrt(3))
-    unit += np.float32(tensor.centre)
     drawn: Floats = unit.reshape(tensor.shape)
+    drawn += np.array(tensor.centre, np.float32)
     if tensor.mirrored:
         drawn[:, 1::2] = -drawn[:, : drawn.shape[1] // 2 * 2 : 2]
     return drawn

@@ -2,7 +2,10 @@
 
 import importlib.util
 import json
+import math
 import random
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -19,6 +22,8 @@ _BERT_MARKS = {
     "cls_token": "[CLS]",
     "mask_token": "[MASK]",
 }
+# Stands for a space in SentencePiece.
+_SPACE = "\u2581"
 # Tokens of the byte-level tokenizers.
 BPE_SIZE = 1000
 
@@ -159,6 +164,64 @@ def write_modernbert(folder: Path) -> int:
     }
     _write(folder, tokenizer, settings, _BERT_MARKS)
     return int(tokenizer.get_vocab_size())
+
+
+def write_deberta(folder: Path) -> int:
+    """Write a unigram tokenizer in the form of DeBERTa of version 3, of words, characters and pieces of our reports.
+
+    ``spm.model``, which the real repo has too, is left out: no reader of the original takes it where it finds
+    ``tokenizer.json``. As with the real one, transformers 5 does not keep to that file: its class puts another
+    normaliser in its place.
+
+    Returns:
+        Number of its tokens.
+    """
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+    pieces = [("[PAD]", 0.0), ("[CLS]", 0.0), ("[SEP]", 0.0), ("[UNK]", 0.0), *_unigrams(), ("[MASK]", 0.0)]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
+    # The real file folds compatible characters and white space with a table of SentencePiece.
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Strip(), normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " ")]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Metaspace(replacement=_SPACE, prepend_scheme="always")]
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS]:0 $A:0 [SEP]:0",
+        pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 1), ("[SEP]", 2)],
+    )
+    tokenizer.decoder = decoders.Metaspace(replacement=_SPACE, prepend_scheme="always")
+    tokenizer.add_special_tokens(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"])
+    marks = {**_BERT_MARKS, "bos_token": "[CLS]", "eos_token": "[SEP]"}
+    settings = {
+        "do_lower_case": False,
+        "model_max_length": 512,
+        "split_by_punct": False,
+        "tokenizer_class": "DebertaV2Tokenizer",
+        "vocab_type": "spm",
+    }
+    _write(folder, tokenizer, settings, marks)
+    return len(pieces)
+
+
+def _unigrams() -> list[tuple[str, float]]:
+    """Pieces with the logarithm of their share, by counting alone: the trainer's results differ in the last digits."""
+    counts: Counter[str] = Counter()
+    for report in REPORTS:
+        for word in unicodedata.normalize("NFKC", report).split():
+            marked = _SPACE + word
+            counts.update(marked)
+            counts.update(marked[:end] for end in range(2, len(marked) + 1))
+            counts.update(word[start:] for start in range(len(word)))
+    kept = [(piece, count) for piece, count in counts.items() if len(piece) == 1 or (count > 3 and len(piece) < 13)]
+    total = sum(count for _, count in kept)
+    return [(piece, round(math.log(count / total), 3)) for piece, count in sorted(kept, key=_by_share)]
+
+
+def _by_share(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
 
 
 def _byte_level(marks: list[str]) -> Any:
