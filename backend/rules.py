@@ -9,6 +9,7 @@ from rexrank.board.tables import Ranking, Standard
 from rexrank.metrics import registry
 from rexrank.protocols import load
 from rexrank.protocols.protocol import UnknownProtocol
+from rexrank.scoring.encoding import why_not_here
 
 
 def computed(config: Config) -> list[str]:
@@ -18,7 +19,7 @@ def computed(config: Config) -> list[str]:
 
 def _is_computed(key: str, declared: Collection[str] | None) -> bool:
     wanted = registry.metric_of(key).task == "report" if declared is None else key in declared
-    return wanted and registry.why_unavailable(key) is None
+    return wanted and why_not_here(key) is None
 
 
 def offered(config: Config) -> list[str]:

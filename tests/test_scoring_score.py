@@ -18,7 +18,7 @@ from rexrank.metrics import InvalidCall, registry
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.protocols import UnknownProtocol
-from rexrank.scoring.score import _reporting
+from rexrank.scoring.progress import reporting
 
 REFERENCES = {"a": "The lungs are clear.", "b": "Small left effusion.", "c": "No acute process."}
 PREDICTIONS = {"a": "The lungs are clear.", "b": "Small right effusion.", "c": ""}
@@ -293,7 +293,7 @@ def test_a_terminal_shows_at_once_that_a_program_starts(monkeypatch: pytest.Monk
     termios.tcsetwinsize(theirs, (24, 100))
     with open(theirs, "w") as terminal, open(ours, "rb", buffering=0) as seen:
         monkeypatch.setattr("sys.stderr", terminal)
-        with _reporting(True, total=2) as step:
+        with reporting(True, total=2) as step:
             step("read")
             step("meteor")
             assert b"meteor (its Java program takes about 10 s to start)" in seen.read(1000)

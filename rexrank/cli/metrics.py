@@ -44,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _entries() -> list[dict[str, object]]:
-    from rexrank.metrics import metric_of, score_keys, why_unavailable
+    from rexrank.metrics import metric_of, score_keys
+    from rexrank.scoring.encoding import why_not_here
 
     return [
         {
@@ -53,7 +54,7 @@ def _entries() -> list[dict[str, object]]:
             "label": found.label,
             "better": found.direction,
             "description": found.description,
-            "unavailable": why_unavailable(key),
+            "unavailable": why_not_here(key),
         }
         for key, found in score_keys().items()
     ]
@@ -94,9 +95,9 @@ def _of_task(task: str) -> list[str]:
 
 
 def _absent() -> dict[str, str]:
-    from rexrank.metrics import why_unavailable
+    from rexrank.scoring.encoding import why_not_here
 
-    return {key: why for key in _of_task("report") if (why := why_unavailable(key))}
+    return {key: why for key in _of_task("report") if (why := why_not_here(key))}
 
 
 def _described(keys: Sequence[str], width: int) -> list[str]:

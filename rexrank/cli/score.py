@@ -10,6 +10,7 @@ Examples:
   rexrank score predictions.json --references references.json --protocol plain --metrics bleu,rouge_l
   rexrank score predictions.json --references references.json --metrics rouge1 --option stemmer=False
   rexrank score predictions.json --references references.json --text-preparation sections+lower+deid-drop
+  rexrank score predictions.json --references references.json --weights weights/ --device cuda
   rexrank score hf://datasets/me/predictions --references hf://datasets/rexrank/iu-xray --json
 
 Text options, joined with + to a text preparation or alone; both texts are treated alike:
@@ -72,6 +73,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the path of a file (repeatable)",
     )
     parser.add_argument(
+        "--device",
+        metavar="D",
+        help="where encoders run: cpu, mps, cuda, cuda:1 or several with commas (default: what is there)",
+    )
+    parser.add_argument(
+        "--weights",
+        metavar="DIR",
+        help="folder with the checkpoints of encoders (default: REXRANK_WEIGHTS, else the Hub)",
+    )
+    parser.add_argument("--no-download", action="store_true", help="never fetch checkpoints from the Hub")
+    parser.add_argument(
+        "--cache-dir", metavar="DIR", help="where features of texts are kept for the next run (default: REXRANK_CACHE)"
+    )
+    parser.add_argument("--no-cache", action="store_true", help="keep no features for the next run")
+    parser.add_argument(
         "--out", metavar="DIR", type=_folder, help="also write card.json and per_study.parquet into this folder"
     )
     parser.add_argument("--json", action="store_true", help="print the card as JSON, and nothing else, on stdout")
@@ -86,6 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         RefusedInput: The inputs cannot be scored.
         RexrankError: The card cannot be written; where that is plain, before anything is computed.
     """
+    from rexrank.encoders.devices import UnknownDevice
     from rexrank.metrics import InvalidCall
     from rexrank.protocols import UnknownProtocol
     from rexrank.scoring.score import score
@@ -105,8 +122,13 @@ def run(arguments: argparse.Namespace) -> int:
             progress=not arguments.quiet,
             text_preparation=arguments.text_preparation,
             options=dict(arguments.option),
+            device=arguments.device,
+            weights=arguments.weights,
+            download=not arguments.no_download,
+            cache_dir=arguments.cache_dir,
+            cache=not arguments.no_cache,
         )
-    except (InvalidCall, UnknownProtocol) as error:
+    except (InvalidCall, UnknownDevice, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)
         return WRONG_USAGE
     if arguments.json:
@@ -137,12 +159,14 @@ def _option(text: str) -> tuple[str, Any]:
 
 def _further(card: "ScoreCard") -> str | None:
     """How many scores beyond the protocol's can be computed from texts here; None where there is none."""
+    from rexrank.metrics import score_keys
     from rexrank.protocols import load
     from rexrank.scoring.plan import plan
     from rexrank.scoring.table import counted
 
     everything = plan("all", load(f"{card.protocol}@{card.protocol_version}")).keys
-    number = sum(key not in card.summary and key not in card.unavailable for key in everything)
+    further = [key for key in everything if key not in card.summary and key not in card.unavailable]
+    number = sum(not score_keys()[key].needs for key in further)
     return counted(number, "more score") if number else None
 
 

@@ -53,6 +53,7 @@ class ScoreKey:
         requires: Names of the metric's options without which it cannot be computed.
         of_mean: Turns means of the values, [b], into what is shown, [b], nan where undefined; the studies then have no
             value of their own (``inv_radcliq_v1``).
+        opt_in: Whether it is computed only where it is asked for by its own name.
         family: What it has in common with other keys, where they differ in one word alone (``f1labels_<label>`` of
             ``f1labels_edema``); pages list them in one row.
     """
@@ -71,6 +72,7 @@ class ScoreKey:
     perfect: Mapping[Convention, float] | None = field(default=None, hash=False)
     requires: tuple[str, ...] = ()
     of_mean: "Formula | None" = field(default=None, hash=False)
+    opt_in: bool = False
     family: str = ""
 
     def range(self, convention: Convention) -> Range:
@@ -233,14 +235,15 @@ def keys_named(name: str) -> list[str] | None:
     """The score keys that a name stands for.
 
     Args:
-        name: A score key, which stands for itself, or the name of a metric, which stands for all of its keys.
+        name: A score key, which stands for itself, or the name of a metric, which stands for all of its keys but those
+            that have to be asked for by name.
 
     Returns:
         The keys, or None where it is neither; `hint` then offers close ones.
     """
     if name in score_keys():
         return [name]
-    return [key.key for key in metrics()[name].keys] if name in metrics() else None
+    return [key.key for key in metrics()[name].keys if not key.opt_in] if name in metrics() else None
 
 
 def metric_of(key: str) -> Metric:

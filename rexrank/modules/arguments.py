@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping
 
 from rexrank.metrics.computation import options_of
-from rexrank.metrics.features import wanted_form
+from rexrank.metrics.features import FEATURES, wanted_form
 from rexrank.metrics.policy import OPTIONS as POLICY_OPTIONS
 from rexrank.metrics.registry import Metric
 
@@ -22,9 +22,16 @@ _FEATURES = (
     "what encoders or a judge made of the texts, as {form}; where each {item} has one reference, what was made of it "
     "may stand in the place of its list; docs/features.md explains them"
 )
+_ENCODERS = {
+    "features": _FEATURES,
+    "device": "where encoders run (cpu, cuda, mps); by default what is there",
+    "weights": "folder with the checkpoints of encoders; by default REXRANK_WEIGHTS, else they come from the Hub",
+}
 # Beside these every metric counts its reports in `n_empty`, `n_truncated` and `n_undefined`.
 FURTHER_COUNTS = {
     "n_unparsed": "answers that cannot be read",
+    "n_chunked": "texts that the encoder read in pieces",
+    "n_truncated_entities": "entities cut at a limit",
     "n_failed": "reports of which a judge or a program made nothing",
     "n_clamped": "values set to the end of their range",
     "n_unsupported_language": "pairs with a text in a script that the metric does not read",
@@ -49,16 +56,24 @@ def features_of(metric: Metric) -> tuple[str, ...]:
 
 def option_names(metric: Metric) -> tuple[str, ...]:
     """Names of the keyword arguments that a module takes beside the texts, in the order of its card."""
-    features = ("features",) if features_of(metric) else ()
-    return (*SETTINGS, *features, *options_of(metric.name))
+    encoders = _encoder_arguments(metric)
+    return (*SETTINGS, *encoders, *options_of(metric.name))
 
 
 def arguments(metric: Metric) -> dict[str, str]:
     """What a module takes beside the options of its metric and of the policy, in words by name."""
     found = {**_TEXTS, **SETTINGS}
-    if names := features_of(metric):
-        found["features"] = _FEATURES.replace("{form}", wanted_form(names))
+    found |= _encoder_arguments(metric)
     return _of_items(metric, found)
+
+
+def _encoder_arguments(metric: Metric) -> dict[str, str]:
+    """What a module takes beside the texts where its metric needs features; of judges, the features alone."""
+    names = features_of(metric)
+    if not names:
+        return {}
+    words = {name: said.replace("{form}", wanted_form(names)) for name, said in _ENCODERS.items()}
+    return words if all(FEATURES[name].runs for name in names) else {"features": words["features"]}
 
 
 def results(metric: Metric) -> dict[str, str]:

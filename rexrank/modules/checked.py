@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from evaluate import MetricInfo
 
     from rexrank.metrics.computation import KeyScores
+    from rexrank.metrics.features import Features
     from rexrank.metrics.registry import Metric
+    from rexrank.scoring.encoding import Encoding
     from rexrank.terms import Convention
 else:
     _Base = object
@@ -163,6 +165,12 @@ class Checked(_Base):
         """
         self.add_batch(predictions=[prediction], references=[reference], **options)
 
+    def _download_and_prepare(self, dl_manager: Any) -> None:
+        """Fetch the weights of the metric's encoders; where that fails, `compute` says what to do."""
+        from rexrank.scoring.encoding import fetch
+
+        fetch([key.key for key in self.registered.keys if not key.opt_in])
+
     def _compute(
         self,
         predictions: Sequence[str],
@@ -170,43 +178,83 @@ class Checked(_Base):
         convention: "Convention" = "published",
         keys: Sequence[str] | str | None = None,
         features: Mapping[str, Any] | None = None,
+        device: str | None = None,
+        weights: str | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         from rexrank.metrics.computation import compute
+        from rexrank.scoring.encoding import EncoderSettings, Encoding
 
         known = option_names(self.registered)
         for name in options:
             if name not in known:
                 raise InvalidCall(f"unknown option {shown(name)}; {self.metric} takes {', '.join(known)}")
         given = check_feature_names(features)
-        wanted = self._chosen(keys, given, options)
-        scores = compute(wanted, list(predictions), list(references), convention, features=given, **options)
+        texts = list(predictions), list(references)
+        settings = EncoderSettings(device=device, weights=weights, keep_models=True)
+        with Encoding(*texts, convention, settings, options) as encoding:
+            wanted, made = self._encoded(encoding, self._asked(keys), given, options)
+            # Inside, because the vectors of tokens are read from the store one report after the other.
+            scores = compute(wanted, *texts, convention, features={**made, **given}, **options)
         return result_of(list(scores.values()))
+
+    def _asked(self, keys: Sequence[str] | str | None) -> list[str] | None:
+        """The keys that were asked for, None for those that can be computed."""
+        if keys is None:
+            return None
+        asked = check_names("keys", keys)
+        unknown = [key for key in asked if key not in self.keys]
+        if unknown or not asked:
+            found = shown(unknown[0]) if unknown else "an empty list"
+            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {found}")
+        return asked
+
+    def _encoded(
+        self, encoding: "Encoding", asked: list[str] | None, given: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> "tuple[list[str], dict[str, Features]]":
+        """The keys to compute, and those of their features that were not given.
+
+        Raises:
+            Unavailable: A key that was asked for cannot be computed, or none of them.
+        """
+        possible: list[str] = []
+        features: dict[str, Features] = {}
+        failure: Unavailable | None = None
+        for key in asked or self._meant(given, options):
+            try:
+                features |= encoding.features(key, options, given)
+                possible.append(key)
+            except Unavailable as error:
+                failure = failure or Unavailable(f"{error}; or give {wanted_form(self._lacking(key, given, options))}")
+                if asked:
+                    raise failure from None
+        if failure and not possible:
+            raise failure
+        if failure:
+            warnings.warn(f"not computed: {failure}", stacklevel=2)
+        return possible, features
+
+    def _meant(self, given: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """The keys of a call that names none: those of the features given, else all that texts are enough for."""
+        if given and (computable := self.computable(given, options)):
+            return computable
+        options_given = {name for name, value in options.items() if value is not None}
+        usual = [key for key in self.registered.keys if not key.opt_in]
+        return [key.key for key in usual if set(key.requires) <= options_given] or [usual[0].key]
 
     def computable(self, features: Iterable[str], options: Mapping[str, Any]) -> list[str]:
         """The score keys that features and options, by name, are enough for."""
         given = {name for name, value in options.items() if value is not None}
         return [
-            score_key.key
-            for score_key in self.registered.keys
-            if set(score_key.needs) <= set(features) and set(score_key.requires) <= given
+            key.key
+            for key in self.registered.keys
+            if not self._lacking(key.key, features, options) and set(key.requires) <= given
         ]
 
-    def _chosen(
-        self, keys: Sequence[str] | str | None, features: Mapping[str, Any], options: Mapping[str, Any]
-    ) -> list[str]:
-        """The keys that were asked for, or all for which there is what they need."""
-        possible = self.computable(features, options) or [self.keys[0]]
-        chosen = possible if keys is None else check_names("keys", keys)
-        needs = {score_key.key: score_key.needs for score_key in self.registered.keys}
-        unknown = [key for key in chosen if key not in needs]
-        if unknown or not chosen:
-            found = shown(unknown[0]) if unknown else "an empty list"
-            raise InvalidCall(f"keys: expected some of {', '.join(self.keys)}; got {found}")
-        for key in chosen:
-            if lacking := [name for name in needs[key] if name not in features]:
-                raise Unavailable(f"{key} cannot be computed from texts alone yet; give {wanted_form(lacking)}")
-        return chosen
+    def _lacking(self, key: str, features: Iterable[str], options: Mapping[str, Any]) -> list[str]:
+        from rexrank.metrics.registry import needs_of
+
+        return [name for name in needs_of(key, options) if name not in features]
 
     def _forget(self) -> None:
         self.writer = self.buf_writer = self.data = self.selected_feature_format = None

@@ -51,7 +51,9 @@ class ScoreCard:
         device: Where encoders ran; ``cpu`` where none was needed.
         started_at: UTC time in ISO 8601.
         finished_at: UTC time in ISO 8601.
-        seconds: Metric to the seconds it took, intervals included.
+        seconds: Encoder or metric to the seconds it took, intervals included.
+        weights: Checkpoint that an encoder loaded to its ``repo``, ``revision``, ``fingerprint`` and ``status``
+            (``verified``, ``unverified checksum`` …).
     """
 
     summary: dict[str, float]
@@ -77,6 +79,7 @@ class ScoreCard:
     started_at: str
     finished_at: str
     seconds: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         from rexrank.scoring.table import table
@@ -117,6 +120,7 @@ class ScoreCard:
             "started_at": self.started_at,
             "finished_at": self.finished_at,
             "seconds": self.seconds,
+            "weights": self.weights,
         }
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -205,6 +209,7 @@ def _read_fields(text: bytes, name: str) -> dict[str, Any]:
     types["per_study"] = dict[str, Any]
     settings = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     fields: dict[str, Any] = {key: (kind, ...) for key, kind in types.items()}
+    fields["weights"] = (types["weights"], {})  # cards from before there were encoders have none
     model = create_model("Card", __config__=settings, **fields)
     try:
         values = dict(model.model_validate_json(text))

@@ -1,14 +1,17 @@
 """Which scores are asked for, and which of them this version computes."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from rexrank import __version__
 from rexrank.errors import shown
-from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys, why_unavailable
+from rexrank.metrics import InvalidCall, metric_of, metrics, options_of, score_keys
 from rexrank.metrics.inputs import check_names
 from rexrank.metrics.registry import hint, keys_named
 from rexrank.protocols import Protocol, available, load
+from rexrank.scoring.encoding import why_not
+from rexrank.terms import Convention
 
 
 @dataclass(frozen=True)
@@ -29,17 +32,24 @@ class Plan:
         return [key for keys in self.groups.values() for key in keys]
 
 
-def plan(asked: str | Iterable[str] | None, protocol: Protocol, options: Collection[str] = ()) -> Plan:
-    """Decide what to compute.
+def plan(
+    asked: str | Iterable[str] | None,
+    protocol: Protocol,
+    options: Mapping[str, Any] | None = None,
+    convention: Convention = "published",
+) -> Plan:
+    """Decide what to compute. Whether the files of encoders are here shows later, once the texts are known to be good.
 
     Args:
         asked: Score keys or names of metrics (all their keys); ``all`` for every metric of reports; None
             for the protocol's list.
         protocol: Rule book in force. Scores of any protocol that no module computes yet are unavailable, not unknown.
-        options: Names of the options that are given; some scores cannot do without.
+        options: Options of the metrics; some scores cannot do without.
+        convention: Of the scores.
 
     Raises:
-        InvalidCall: A name that is neither, with close ones offered; or no name at all.
+        InvalidCall: A name that is neither, with close ones offered; no name at all; or an option that chooses an
+            encoder which does not exist.
     """
     if asked is None:
         wanted = list(protocol.metrics)
@@ -51,7 +61,9 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol, options: Collect
     unavailable = {}
     for key in dict.fromkeys(wanted):
         reason = (
-            why_unavailable(key, options) if key in score_keys() else f"{key} is not computed by rexrank {__version__}"
+            why_not(key, own_options(metric_of(key).name, options or {}), convention)
+            if key in score_keys()
+            else f"{key} is not computed by rexrank {__version__}"
         )
         if reason is None:
             groups.setdefault(metric_of(key).name, []).append(key)
@@ -60,9 +72,25 @@ def plan(asked: str | Iterable[str] | None, protocol: Protocol, options: Collect
     return Plan(groups, unavailable)
 
 
+def own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a metric takes.
+
+    Args:
+        name: Name of the metric.
+        options: By their names, or as ``metric.option`` where metrics share a name and one of them is meant, which
+            wins over the plain name.
+    """
+    known = options_of(name)
+    own = {option: value for option, value in options.items() if option in known}
+    meant = {
+        option.removeprefix(f"{name}."): value for option, value in options.items() if option.startswith(f"{name}.")
+    }
+    return own | {option: value for option, value in meant.items() if option in known}
+
+
 def _keys_of(name: str) -> list[str]:
     if name == "all":
-        return [key for key in score_keys() if metric_of(key).task == "report"]
+        return [key for key, known in score_keys().items() if metric_of(key).task == "report" and not known.opt_in]
     if keys := keys_named(name) or [key for key in _unbuilt() if key == name]:
         return keys
     candidates = [*score_keys(), *metrics(), *_unbuilt()]

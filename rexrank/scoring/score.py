@@ -3,11 +3,9 @@
 import logging
 import platform
 import re
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -15,8 +13,19 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rexrank import __version__
+from rexrank.encoders.devices import devices
 from rexrank.errors import RefusedInput, RexrankError, shown
-from rexrank.metrics import InvalidCall, KeyScores, compute, metric_of, metrics, options_of, score_keys
+from rexrank.metrics import (
+    Features,
+    InvalidCall,
+    KeyScores,
+    Unavailable,
+    compute,
+    metric_of,
+    metrics,
+    options_of,
+    score_keys,
+)
 from rexrank.metrics.inputs import check_choice
 from rexrank.metrics.policy import Policy, read_policy
 from rexrank.protocols import Prepared, Protocol, load, prepare
@@ -26,7 +35,10 @@ from rexrank.reports.reading import Source
 from rexrank.reports.studies import Limits, Predictions, References, is_blank
 from rexrank.reports.validation import read_pair
 from rexrank.scoring.card import ScoreCard, finite
-from rexrank.scoring.plan import Plan, plan
+from rexrank.scoring.encoding import EncoderSettings, Encoding, Request
+from rexrank.scoring.encoding import requests as requests_of
+from rexrank.scoring.plan import Plan, own_options, plan
+from rexrank.scoring.progress import Progress, Report, reporting
 from rexrank.scoring.table import counted
 from rexrank.statistics import corpus_interval, interval
 from rexrank.terms import CONVENTIONS, Convention, Track
@@ -34,12 +46,10 @@ from rexrank.terms import CONVENTIONS, Convention, Track
 if TYPE_CHECKING:
     import pyarrow
 
-Progress = Callable[[str, int, int], None]
 T = TypeVar("T")
 CONFIDENCE, RESAMPLES, SEED = 0.95, 10_000, 0
 _PACKAGES = ("numpy", "pyarrow", "pydantic")
-# What the bar calls a metric that waits before it begins, so that nobody takes it for one that hangs.
-_SLOW_STARTS = {"meteor": "meteor (its Java program takes about 10 s to start)"}
+_ENCODERS_PACKAGES = ("torch", "transformers", "tokenizers")
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +66,9 @@ def score(
     text_preparation: str | None = None,
     limits: Limits | None = None,
     options: Mapping[str, Any] | None = None,
+    weights: str | None = None,
+    download: bool = True,
+    cache: bool = True,
 ) -> ScoreCard:
     """Score predictions against references.
 
@@ -69,45 +82,70 @@ def score(
         metrics: Score keys or metric names; ``all`` for every metric of reports; None for the
             protocol's list.
         convention: ``published`` or ``corrected``; None for the protocol's.
-        device: Where models run, for metrics that have one; None chooses.
-        cache_dir: Folder for features of models, for metrics that have one.
+        device: Where encoders run: ``cpu``, ``mps``, ``cuda``, ``cuda:1``, or several with commas between them; None
+            for ``REXRANK_DEVICE``, else what is there.
+        cache_dir: Folder in which the features of texts are kept for other runs; None for ``REXRANK_CACHE``, else the
+            default one. It holds no text.
         progress: True for a bar on stderr after two seconds, False for none, or a function that is called with
             ``(stage, done, total)``.
         text_preparation: ``reference``, ``both``, ``none`` or ``sections``, text options (`rexrank.protocols.texts`),
             or both, joined with ``+`` (``sections+lower+deid-drop``); None for the protocol's.
         limits: What a file may hold at most.
         options: Options of the metrics and of their policy by name (``{"stemmer": False}``); docs/metrics.md lists
-            them. Each goes to the metrics that have it.
+            them. Each goes to the metrics that have it, ``metric.option`` to that metric alone.
+        weights: Folder with the checkpoints of encoders; None for ``REXRANK_WEIGHTS``. docs/weights.md.
+        download: Whether checkpoints that are not here are fetched from the Hub.
+        cache: Whether features of texts are kept for other runs.
 
     Returns:
-        The score card. A metric that fails is in ``unavailable`` with its reason; the others are computed.
+        The score card. A metric that fails, or lacks its weights, is in ``unavailable`` with its reason; the others
+        are computed.
 
     Raises:
         RefusedInput: The inputs, or a file that an option names, cannot be scored; with every fault.
         UnknownProtocol: No such protocol, version, track or text preparation.
         InvalidCall: No such metric, convention or option, a value that the option does not take, or answers to
             questions with a text preparation for reports.
+        UnknownDevice: No such device.
     """
     started = _now()
     rules = load(protocol)
     chosen = _convention(convention, rules)
     preparation = rules.option(chosen, text_preparation).choice
     rules.check_track(track)
-    work = plan(metrics, rules, [name for name, value in (options or {}).items() if value is not None])
     given = dict(options or {})
+    work = plan(metrics, rules, given, chosen)
     policy = _check_options(given, work, chosen)
     _refuse_answers(work, track, preparation)
+    settings = EncoderSettings(device, cache_dir, cache, weights, download)
+    requests = _requests(work, given, chosen)
+    if requests:
+        devices(device)  # refused before any work
     # Intervals take as long as scores, so each is a step of its own.
-    with _reporting(progress, total=1 + len(work.groups) + len(work.keys)) as step:
-        step("read")
+    with reporting(progress, total=1 + len(requests) + len(work.groups) + len(work.keys)) as report:
+        report("read")
         left, right = read_pair(predictions, references, track, limits)
         prepared = prepare(rules, track, right.studies, left.texts, chosen, text_preparation)
         _refuse_nothing(prepared, right, track)
         _refuse_blanks(policy, prepared, left, right)
-        results = _Results(dict(work.unavailable), given)
-        for name in _in_order(work, given):
-            results.add(name, work.groups[name], prepared, chosen, step)
+        with Encoding(prepared.predictions, prepared.references, chosen, settings, given) as encoding:
+            results = _Results(dict(work.unavailable), given, encoding)
+            for request in requests:
+                results.encode(request, report)
+            for name in _in_order(work, given):
+                results.add(name, work.groups[name], prepared, chosen, report)
     return _card(started, rules, chosen, track, work, prepared, results, (left, right))
+
+
+def _requests(work: Plan, options: Mapping[str, Any], convention: Convention) -> list[Request]:
+    """What encoders have to do, each once."""
+    found = [
+        request
+        for name, keys in work.groups.items()
+        for key in keys
+        for request in requests_of(key, own_options(name, options), convention)
+    ]
+    return list({request.encoder.name: request for request in reversed(found)}.values())[::-1]
 
 
 @dataclass
@@ -116,34 +154,63 @@ class _Results:
 
     unavailable: dict[str, str]
     options: Mapping[str, Any]
+    encoding: Encoding
     scores: dict[str, KeyScores] = field(default_factory=dict)
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def add(
-        self, name: str, keys: list[str], prepared: Prepared, convention: Convention, step: Callable[[str], None]
-    ) -> None:
+    def encode(self, request: Request, report: Report) -> None:
+        """Run one encoder; a failure costs the scores that need it, and no other."""
+        start = time.perf_counter()
+        name, label = request.encoder.name, request.encoder.label
+        report(label)
+        try:
+            self.encoding.run(request, lambda done, total: report.within(f"{label}, {done:,} of {total:,} texts"))
+        except Exception as error:
+            _log.warning("encoder %s failed with %s", name, type(error).__name__)
+            reason = f"{label} failed with {type(error).__name__}; please report this with the version of rexrank"
+            self.encoding.fail(request, reason)
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def add(self, name: str, keys: list[str], prepared: Prepared, convention: Convention, report: Report) -> None:
         """Run one metric; a failure costs that metric alone, but for an option that the caller has to mend."""
         start = time.perf_counter()
-        step(name)
+        report(name)
         texts = prepared.predictions, prepared.references
-        own = _own_options(name, self.options)
-        scores = self._attempt(name, keys, lambda: compute(keys, *texts, convention, prepared.name, **own))
-        for key, one in (scores or {}).items():
-            step(f"interval of {key}")
+        own = own_options(name, self.options)
+        scores: dict[str, KeyScores] = {}
+        possible, features = self._features(name, keys, own)
+        if possible:
+            work = partial(compute, possible, *texts, convention, prepared.name, features, **own)
+            scores = self._attempt(name, possible, work) or {}
+        for key, one in scores.items():
+            report(f"interval of {key}")
             ends = self._attempt(name, [key], partial(_interval, one))
             if key not in self.unavailable:
                 self._keep(key, one, ends)
         self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def _features(
+        self, name: str, keys: list[str], options: Mapping[str, Any]
+    ) -> tuple[list[str], dict[str, Features]]:
+        """Those keys whose features are to be had, and these; a key whose encoder failed is noted."""
+        possible: list[str] = []
+        features: dict[str, Features] = {}
+        for key in keys:
+            found = self._attempt(name, [key], partial(self.encoding.features, key, options))
+            if found is not None:
+                possible.append(key)
+                features |= found
+        return possible, features
 
     def _attempt(self, name: str, keys: list[str], work: Callable[[], T]) -> T | None:
         """Do ``work``, or note why its keys are unavailable."""
         try:
             return work()
         except RexrankError as error:
-            if _is_about_an_option(error, _own_options(name, self.options)):
+            if _is_about_an_option(error, own_options(name, self.options)):
                 raise
-            reason = f"{name}: {error}"
+            reason = str(error) if isinstance(error, Unavailable) else f"{name}: {error}"
         except Exception as error:
             # Only the type: another library's message may quote a report.
             _log.warning("metric %s failed with %s", name, type(error).__name__)
@@ -157,10 +224,6 @@ class _Results:
             self.unavailable[key] = f"{key} is undefined for {_undefined(scores)}"
         elif ends is not None:
             self.intervals[key] = ends
-
-
-def _own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {option: value for option, value in options.items() if option in options_of(name)}
 
 
 def _in_order(work: Plan, options: Mapping[str, Any]) -> list[str]:
@@ -235,12 +298,27 @@ def _card(
         },
         interval={"confidence": CONFIDENCE, "method": "percentile bootstrap", "resamples": RESAMPLES, "seed": SEED},
         library_version=__version__,
-        packages=_packages(),
-        device="cpu",  # no metric of this version needs a model
+        packages=_packages(_ENCODERS_PACKAGES if results.encoding.used else ()),
+        device=",".join(results.encoding.devices) if results.encoding.used else "cpu",
         started_at=started,
         finished_at=_now(),
         seconds=results.seconds,
+        weights=_weights(results.encoding),
     )
+
+
+def _weights(encoding: Encoding) -> dict[str, dict[str, str]]:
+    """The files that encoders used, by the name of their checkpoint."""
+    return {
+        one.checkpoint.name: {
+            "repo": one.checkpoint.repo,
+            "revision": one.revision or "",
+            "fingerprint": one.fingerprint,
+            "status": one.status,
+        }
+        for located in encoding.used.values()
+        for one in located
+    }
 
 
 def _table(study_ids: list[str], scores: Mapping[str, KeyScores]) -> "pyarrow.Table":
@@ -260,9 +338,10 @@ def _check_options(given: Mapping[str, Any], work: Plan, convention: Convention)
     """
     asked = dict.fromkeys(metric_of(key).name for key in (*work.keys, *work.unavailable) if key in score_keys())
     known = dict.fromkeys(option for name in asked for option in options_of(name))
+    known |= dict.fromkeys(f"{name}.{option}" for name in asked for option in options_of(name))
     for option in given:
         if option not in known:
-            listed = ", ".join(known) or "none"
+            listed = ", ".join(name for name in known if "." not in name) or "none"
             raise InvalidCall(f"unknown option {shown(option)}; the metrics asked for take {listed}")
     return read_policy(convention, given)
 
@@ -308,41 +387,9 @@ def _convention(asked: str | None, rules: Protocol) -> Convention:
     return cast(Convention, check_choice("convention", asked, CONVENTIONS))
 
 
-@contextmanager
-def _reporting(progress: bool | Progress, total: int) -> Iterator[Callable[[str], None]]:
-    """Give a function that says which stage begins; the bar shows once two seconds have passed."""
-    done = 0
-    stage = ""
-
-    if callable(progress):
-
-        def begin(name: str) -> None:
-            nonlocal done, stage
-            progress(name, done, total)
-            done, stage = done + 1, name
-
-        yield begin
-        progress(stage, total, total)
-        return
-
-    from tqdm import tqdm
-
-    with tqdm(total=total, delay=2, file=sys.stderr, leave=False, disable=None if progress else True) as bar:
-
-        def advance(name: str) -> None:
-            nonlocal done
-            bar.set_description(_SLOW_STARTS.get(name, name), refresh=False)
-            bar.update(min(done, 1))
-            done += 1
-            if name in _SLOW_STARTS:
-                bar.refresh()  # the delay would show nothing before the next stage
-
-        yield advance
-
-
-def _packages() -> dict[str, str]:
+def _packages(further: Iterable[str]) -> dict[str, str]:
     found: dict[str, Any] = {"python": platform.python_version()}
-    for name in _PACKAGES:
+    for name in (*_PACKAGES, *further):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

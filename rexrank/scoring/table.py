@@ -28,7 +28,7 @@ def table(card: "ScoreCard", signatures: bool = False) -> str:
         f"{counted(card.n, 'study')}"
     )
     left_out = [f"left out: {counted(count, 'study')} with {reason}" for reason, count in card.left_out.items()]
-    blocks = [[head], _scores(card), left_out, _absent(card), _signatures(card, signatures)]
+    blocks = [[head], _scores(card), left_out, _absent(card), _weights(card), _signatures(card, signatures)]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
 
@@ -89,6 +89,15 @@ def _absent(card: "ScoreCard") -> list[str]:
     if any(key in score_keys() and score_keys()[key].needs for key in card.unavailable):
         lines.append(f"  What needs an encoder or a judge is {WAY_OUT}")
     return ["not computed:", *lines] if lines else []
+
+
+def _weights(card: "ScoreCard") -> list[str]:
+    """Whether the encoders loaded the published files."""
+    by_status: dict[str, list[str]] = {}
+    for name, known in card.weights.items():
+        by_status.setdefault(known.get("status", ""), []).append(name)
+    lines = [f"  {status}: {', '.join(names)}" for status, names in by_status.items()]
+    return ["weights:", *lines] if lines else []
 
 
 def _signatures(card: "ScoreCard", everyone: bool) -> list[str]:
