@@ -1,4 +1,4 @@
-"""BERTScore for radiology reports in ReXrank's preset, from token vectors that are given."""
+"""BERTScore for radiology reports in ReXrank's preset and others."""
 
 import evaluate
 
@@ -7,8 +7,9 @@ from rexrank.modules.checked import Checked
 _DESCRIPTION = """\
 BERTScore matches the token vectors of two reports greedily and gives the harmonic mean of precision and recall; the
 score is the mean over the reports, and higher is better. bertscore is ReXrank's preset (distilroberta-base, layer 5,
-rescaled); bertscore_minilm takes vectors of MiniLM and is not comparable with it. The vectors of each text, special
-tokens first and last, are given with the option features: this version runs no encoder.
+rescaled); bertscore_minilm takes vectors of MiniLM, is not comparable with it, and is computed where keys names it.
+The encoder runs here once its weights are there; or the vectors of each text, special tokens first and last, are given
+with the option features.
 """
 
 _EXAMPLE = """\

@@ -1,4 +1,4 @@
-"""F1-CheXbert and clinical efficacy for radiology reports, from CheXbert labels that are given."""
+"""F1-CheXbert and clinical efficacy for radiology reports, by CheXbert or from labels that are given."""
 
 import evaluate
 
@@ -7,9 +7,9 @@ from rexrank.modules.checked import Checked
 _DESCRIPTION = """\
 F1-CheXbert compares the 14 CheXpert labels of two reports: micro, macro, weighted and samples averages of F1 over 14
 labels or the five of the CheXpert competition, and each label alone. ce_precision, ce_recall and ce_f1 are the
-clinical efficacy of R2Gen. All lie in [0, 1]; higher is better. The labels of each text, 14 codes in the order of
-rexrank.labels.NAMES (0 blank, 1 positive, 2 negative, 3 uncertain), are given with the option features: this version
-runs no encoder.
+clinical efficacy of R2Gen. All lie in [0, 1]; higher is better. CheXbert runs here once its weights are there; or the
+labels of each text, 14 codes in the order of rexrank.labels.NAMES (0 blank, 1 positive, 2 negative, 3 uncertain), are
+given with the option features.
 """
 
 _EXAMPLE = """\

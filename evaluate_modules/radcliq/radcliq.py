@@ -1,4 +1,4 @@
-"""RadCliQ for radiology reports, from component scores that are given."""
+"""RadCliQ for radiology reports, from texts or from component scores that are given."""
 
 import evaluate
 
@@ -6,9 +6,9 @@ from rexrank.modules.checked import Checked
 
 _DESCRIPTION = """\
 RadCliQ predicts from four scores of a report how many errors radiologists would find in it: radcliq_v0 and radcliq_v1
-are means over the reports, and lower is better. inv_radcliq_v1 is 1 divided by the mean, as ReXrank shows it. BLEU-2
-is computed here; RadGraph, BERTScore and SembScore of each report are given with the option features: this version
-runs no encoder.
+are means over the reports, and lower is better. inv_radcliq_v1 is 1 divided by the mean, as ReXrank shows it. RadGraph,
+CheXbert and the encoder of BERTScore run here once their weights are there; or the three scores of each report are
+given with the option features.
 """
 
 _EXAMPLE = """\

@@ -1,4 +1,4 @@
-"""RadGraph rewards for radiology reports, on annotation graphs that are given."""
+"""RadGraph rewards for radiology reports, by RadGraph or on graphs that are given."""
 
 import evaluate
 
@@ -8,7 +8,7 @@ _DESCRIPTION = """\
 RadGraph rewards compare the entities and relations of two reports. radgraph_simple, radgraph_partial and
 radgraph_complete are the F1 scores of the package radgraph on graphs of RadGraph-XL; radgraph_combined, on graphs of
 the first RadGraph, is the component of RadCliQ. All are means over the reports and lie in [0, 1]; higher is better.
-The graphs are given with the option features: this version runs no encoder.
+RadGraph runs here once its weights are there; or the graphs are given with the option features.
 """
 
 _EXAMPLE = """\

@@ -1,4 +1,4 @@
-"""RaTEScore for radiology reports, from entities and their embeddings that are given."""
+"""RaTEScore for radiology reports, by its encoders or from entities that are given."""
 
 import evaluate
 
@@ -6,8 +6,9 @@ from rexrank.modules.checked import Checked
 
 _DESCRIPTION = """\
 RaTEScore matches the entities of two reports by their embeddings, weighs each match by the types of both, and takes
-off where one is present and the other absent; the score is the mean over the reports, and higher is better. The
-entities of each text, with type and vector, are given with the option features: this version runs no encoder.
+off where one is present and the other absent; the score is the mean over the reports, and higher is better. RaTE-NER
+and BioLORD run here once their weights are there; or the entities of each text, with type and vector, are given with
+the option features.
 """
 
 _EXAMPLE = """\

@@ -1,4 +1,4 @@
-"""SembScore for radiology reports, from CheXbert embeddings that are given."""
+"""SembScore for radiology reports, by CheXbert or from embeddings that are given."""
 
 import evaluate
 
@@ -6,7 +6,8 @@ from rexrank.modules.checked import Checked
 
 _DESCRIPTION = """\
 SembScore is the cosine of the CheXbert embeddings of two reports; the score is the mean over the reports, and higher
-is better. The embeddings, one vector a text, are given with the option features: this version runs no encoder.
+is better. CheXbert runs here once its weights are there; or its embeddings, one vector a text, are given with the
+option features.
 """
 
 _EXAMPLE = """\

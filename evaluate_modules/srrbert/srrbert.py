@@ -1,4 +1,4 @@
-"""SRR-BERT scores for radiology reports, from label names that are given."""
+"""SRR-BERT scores for radiology reports, by its classifier or from label names that are given."""
 
 import evaluate
 
@@ -6,8 +6,8 @@ from rexrank.modules.checked import Checked
 
 _DESCRIPTION = """\
 SRR-BERT compares the labels that a classifier finds in the sentences of two reports: precision, recall and F1 over
-all reports, averaged over the labels by how often the references have them. All lie in [0, 1]; higher is better. The
-labels of each text are given with the option features: this version runs no encoder.
+all reports, averaged over the labels by how often the references have them. All lie in [0, 1]; higher is better.
+SRR-BERT runs here once its weights are there; or the labels of each text are given with the option features.
 """
 
 _EXAMPLE = """\

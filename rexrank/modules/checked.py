@@ -178,8 +178,6 @@ class Checked(_Base):
         convention: "Convention" = "published",
         keys: Sequence[str] | str | None = None,
         features: Mapping[str, Any] | None = None,
-        device: str | None = None,
-        weights: str | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         from rexrank.metrics.computation import compute
@@ -191,7 +189,9 @@ class Checked(_Base):
                 raise InvalidCall(f"unknown option {shown(name)}; {self.metric} takes {', '.join(known)}")
         given = check_feature_names(features)
         texts = list(predictions), list(references)
-        settings = EncoderSettings(device=device, weights=weights, keep_models=True)
+        settings = EncoderSettings(
+            device=options.pop("device", None), weights=options.pop("weights", None), keep_models=True
+        )
         with Encoding(*texts, convention, settings, options) as encoding:
             wanted, made = self._encoded(encoding, self._asked(keys), given, options)
             # Inside, because the vectors of tokens are read from the store one report after the other.
