@@ -1,0 +1,119 @@
+"""What the classifiers on top of BERT share: token ids as BERT's originals cut them, and the vector of [CLS] alone."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rexrank.encoders.encoder import EncoderFailure
+from rexrank.encoders.loading import config_in, padded
+from rexrank.encoders.weights import Located
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import BertModel
+
+# White space among the control characters.
+_SPACES = "\t\n\r"
+
+
+class Tokens(NamedTuple):
+    """Token ids of a text.
+
+    Attributes:
+        ids: With [CLS] first and [SEP] last.
+        cut: Whether tokens were left out.
+    """
+
+    ids: list[int]
+    cut: bool
+
+
+def tokens_of(tokenizer: Any, texts: Sequence[str], limit: int) -> list[Tokens]:
+    """Token ids of texts, with special tokens; the last ones of a long text are left out.
+
+    Args:
+        tokenizer: Of transformers.
+        texts: Not blank or blank; a text without a token has the two special ones.
+        limit: Tokens that a text may have, [CLS] and [SEP] included.
+    """
+    if not texts:
+        return []
+    encoded = tokenizer(
+        [_without_controls(text) for text in texts],
+        add_special_tokens=False,
+        truncation=False,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )
+    first, last, room = tokenizer.cls_token_id, tokenizer.sep_token_id, limit - 2
+    return [Tokens([first, *ids[:room], last], len(ids) > room) for ids in encoded["input_ids"]]
+
+
+def _without_controls(text: str) -> str:
+    """Drop the characters that BERT's first tokenizer drops.
+
+    That of transformers 5 keeps code points without a character, and fails at one half of a surrogate pair.
+    """
+    if text.isascii():
+        return text
+    return "".join(one for one in text if unicodedata.category(one)[0] != "C" or one in _SPACES)
+
+
+def bert_in(located: Located, pooler: bool) -> "BertModel":
+    """Build the unfilled BERT that the configuration of a checkpoint describes.
+
+    Args:
+        located: Where ``config.json`` is.
+        pooler: Whether it has the layer that follows [CLS].
+
+    Raises:
+        EncoderFailure: The configuration is that of another architecture.
+    """
+    from transformers import BertModel
+    from transformers.initialization import no_init_weights
+
+    config = config_in(located)
+    if config.model_type != "bert":
+        raise EncoderFailure(f"{located.checkpoint.repo}/config.json is not that of a BERT; get the published file")
+    with no_init_weights():
+        return BertModel(config, add_pooling_layer=pooler)
+
+
+class FirstStates:
+    """A BERT that computes the last hidden state of [CLS] alone, which in the last layer saves five sixths."""
+
+    def __init__(self, bert: "BertModel", pad_id: int, device: str) -> None:
+        """Take a filled BERT apart.
+
+        Args:
+            bert: On the device already, in evaluation mode; loses its last layer.
+            pad_id: Id of the padding token.
+            device: Torch device.
+        """
+        *layers, self._last = bert.encoder.layer
+        bert.encoder.layer = type(bert.encoder.layer)(layers)
+        bert.pooler = None
+        self._bert = bert
+        self._pad_id = pad_id
+        self._device = device
+
+    def of(self, rows: Sequence[Sequence[int]]) -> "torch.Tensor":
+        """Last hidden state of the first token of each row of token ids, [rows, hidden]."""
+        ids, mask = padded(rows, self._pad_id, self._device)
+        states = self._bert(input_ids=ids, attention_mask=mask).last_hidden_state
+        attended = self._last.attention.output(self._context(states, mask), states[:, :1])
+        return self._last.output(self._last.intermediate(attended), attended)[:, 0]
+
+    def _context(self, states: "torch.Tensor", mask: "torch.Tensor | None") -> "torch.Tensor":
+        """What the first token's attention gathers in the last layer, [rows, 1, hidden]."""
+        from torch.nn.functional import scaled_dot_product_attention
+
+        attention = self._last.attention.self
+        query, keys, values = (
+            made.unflatten(-1, (-1, attention.attention_head_size)).transpose(1, 2)
+            for made in (attention.query(states[:, :1]), attention.key(states), attention.value(states))
+        )
+        allowed = None if mask is None else mask[:, None, None, :].bool()
+        return scaled_dot_product_attention(query, keys, values, attn_mask=allowed).transpose(1, 2).flatten(2)
