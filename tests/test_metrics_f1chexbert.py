@@ -62,6 +62,7 @@ def test_clinical_efficacy_takes_uncertain_for_absent_unless_told() -> None:
     told = scored(["ce_recall", "f1chexbert_edema"], "corrected", uncertain="positive")
     assert told["ce_recall"].aggregate == pytest.approx(3 / 4)
     assert all("|uncertain:positive|" in scores.signature for scores in told.values())
+    assert all(scores.signature.endswith("|enc:chexbert|max:512|w:unverified|v:1") for scores in told.values())
 
 
 def test_precision_and_recall_of_a_study_leave_out_what_is_undefined() -> None:

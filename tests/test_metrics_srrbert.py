@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rexrank.encoders import find
+from rexrank.encoders.encoder import UnknownEncoder
 from rexrank.metrics import InvalidCall, TextFeatures, compute
 from rexrank.metrics.srrbert import Measure, per_study, statistics, weighted
 from rexrank.statistics import corpus_interval
@@ -158,9 +160,32 @@ def test_conventions_differ_only_where_nothing_was_found(drawn: Any, measure: Me
 def test_signatures_and_any_collection_of_names() -> None:
     for form in (["a", "a", "b"], ("a", "b"), {"a": 1, "b": 1}.keys(), np.array(["a", "b"])):
         assert srrbert([form], [{"a", "b"}])["srrbert_f1"].values.tolist() == [1]
-    assert srrbert([["a"]], [["a"]])["srrbert_f1"].signature == "srrbert_f1|conv:corrected|avg:weighted|zero:null|v:1"
-    published = srrbert([["a"]], [["a"]], "published")["srrbert_f1"]
-    assert published.signature == "srrbert_f1|conv:published|avg:weighted|zero:0|v:1"
+    signatures = [srrbert([["a"]], [["a"]], convention)["srrbert_f1"].signature for convention in CONVENTIONS]
+    encoder = "enc:srr-bert|model:leaves_with_statuses|max:512|split:builtin"
+    assert signatures == [
+        f"srrbert_f1|conv:published|{encoder}|avg:weighted|zero:0|w:unverified|v:1",
+        f"srrbert_f1|conv:corrected|{encoder}|avg:weighted|zero:null|w:unverified|v:1",
+    ]
+    other = srrbert([["a"]], [["a"]], model="upper", max_length=128)["srrbert_f1"].signature
+    assert "|model:upper|max:128|split:builtin|" in other
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "middle"}, r'^model: expected one of leaves, .*, upper_with_statuses, got "middle"$'),
+        ({"model": 3}, r"^model: expected one of .*, got 3$"),
+        ({"max_length": 2}, r"^max_length: expected a whole number of tokens from 3 to 512, got 2$"),
+        ({"max_length": 513}, r"^max_length: .*, got 513$"),
+        ({"max_length": True}, r"^max_length: .*, got True$"),
+        ({"max_length": "128"}, r"^max_length: "),
+    ],
+)
+def test_options_that_no_classifier_has_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidCall, match=message):
+        srrbert([["a"]], [["a"]], **options)
+    with pytest.raises(UnknownEncoder, match=message):
+        find("srrbert_labels", options)
 
 
 @pytest.mark.parametrize(

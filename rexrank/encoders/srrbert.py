@@ -190,5 +190,7 @@ def find(feature: str, options: Mapping[str, Any]) -> Encoder | None:
     if not isinstance(model, str) or model not in MODELS:
         raise UnknownEncoder(f"model: expected one of {', '.join(MODELS)}, got {shown(model)}")
     if not isinstance(limit, int) or isinstance(limit, bool) or not _LENGTHS[0] <= limit <= _LENGTHS[1]:
-        raise UnknownEncoder(f"max_length: expected a whole number from {_LENGTHS[0]} to {_LENGTHS[1]}")
+        raise UnknownEncoder(
+            f"max_length: expected a whole number of tokens from {_LENGTHS[0]} to {_LENGTHS[1]}, got {shown(limit)}"
+        )
     return _encoder(model, limit)

@@ -38,13 +38,14 @@ from rexrank.metrics.registry import Example, Metric
 from rexrank.terms import Convention
 
 _FEATURE = "chexbert_labels"
+_SIGNATURE = {"enc": "chexbert", "max": "512", "w": "unverified"}
 
 
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
     check_reference(pairs)
-    return outcomes("f1chexbert", pairs, _labelled(pairs), keys, convention, options, {})
+    return outcomes("f1chexbert", pairs, _labelled(pairs), keys, convention, options, _SIGNATURE)
 
 
 def _labelled(pairs: Pairs) -> Labelled:

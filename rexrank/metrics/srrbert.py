@@ -1,6 +1,8 @@
 """SRR-BERT: precision, recall and F1 of the labels that a classifier finds in both reports.
 
-The labels of a report are the union of those of its sentences (StanfordAIMI/SRR-BERT-*). Over
+The labels of a report are the union of those of its sentences (StanfordAIMI/SRR-BERT-*), of which
+the classifier reads 512 tokens (option `max_length`; the cards of the models say 128, and which of the two made
+published numbers is not known). The option `model` says which labels: 163 findings with their status, or others. Over
 all studies, with tp, fp and fn of a label and its support s = tp + fn,
 
     precision = tp / (tp + fp)    recall = tp / (tp + fn)    F1 = 2 tp / (2 tp + fp + fn)
@@ -25,12 +27,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rexrank.errors import shown
 from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.features import TextFeatures
-from rexrank.metrics.inputs import InvalidCall
+from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Flags, Floats, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, Option, ScoreKey
 from rexrank.terms import Convention
 
 Measure = Literal["precision", "recall", "f1"]
@@ -41,6 +44,10 @@ _MEASURES: Mapping[str, Measure] = {
     "srrbert_recall": "recall",
     "srrbert_f1": "f1",
 }
+_MODELS = ("leaves", "upper", "leaves_with_statuses", "upper_with_statuses")
+_DEFAULT_MODEL, _DEFAULT_LENGTH = "leaves_with_statuses", 512
+# A token between two special ones, and all positions of BERT.
+_SHORTEST, _LONGEST = 3, 512
 _EPSILON = 1e-8
 # SRR-BERT has 163; so many studies times so many labels fit into memory.
 _MOST_LABELS = 1000
@@ -125,6 +132,7 @@ def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
     pairs.check_one_reference("SRR-BERT compares with one")
+    encoder = _encoder_parts(options)
     features = pairs.text_features(_FEATURE)
     sides = [
         _labels(features.predictions, "predictions[{}]"),
@@ -136,7 +144,7 @@ def _compute(
         predicted[pairs.identical] = referred[pairs.identical]
     # A failed encoder found nothing, but that is not for want of content.
     content = [side.any(axis=1) | ~read for side in (predicted, referred)]
-    signature = {"avg": "weighted", "zero": "0" if convention == "published" else "null"}
+    signature = encoder | {"avg": "weighted", "zero": "0" if convention == "published" else "null", "w": "unverified"}
     rows, silent = statistics(predicted, referred), statistics(np.zeros_like(predicted), referred)
     outcomes: dict[str, Outcome] = {}
     for key in keys:
@@ -152,6 +160,21 @@ def _compute(
             reasons=dict.fromkeys(np.flatnonzero(~read).tolist(), FAILED),
         )
     return outcomes
+
+
+def _encoder_parts(options: Mapping[str, Any]) -> dict[str, str]:
+    """What the signature says of the encoder.
+
+    Raises:
+        InvalidCall: No encoder has these options.
+    """
+    model = check_choice("model", options.get("model", _DEFAULT_MODEL), _MODELS, "one of ")
+    length = options.get("max_length", _DEFAULT_LENGTH)
+    if not isinstance(length, int) or isinstance(length, bool) or not _SHORTEST <= length <= _LONGEST:
+        raise InvalidCall(
+            f"max_length: expected a whole number of tokens from {_SHORTEST} to {_LONGEST}, got {shown(length)}"
+        )
+    return {"enc": "srr-bert", "model": model, "max": str(length), "split": "builtin"}
 
 
 def _labels(items: Sequence[Any], place: str) -> list[frozenset[str] | None]:
@@ -205,6 +228,21 @@ METRIC = Metric(
     ),
     compute=_compute,
     source="Delbrouck et al., ACL 2025; github.com/jbdel/RadEval",
+    options=(
+        Option(
+            "model",
+            ", ".join(_MODELS[:-1]) + f" or {_MODELS[-1]}",
+            _DEFAULT_MODEL,
+            "Which classifier: findings in detail or in groups, as such or as present, uncertain and absent.",
+        ),
+        Option(
+            "max_length",
+            f"a whole number from {_SHORTEST} to {_LONGEST}",
+            str(_DEFAULT_LENGTH),
+            "Tokens of a sentence that are read.",
+        ),
+    ),
+    encoder_options=("model", "max_length"),
     english_only=True,
     examples=(
         Example("Effusion.", "Pleural effusion.", _example({"effusion"}, {"effusion"}), note="the same label in both"),
