@@ -8,6 +8,8 @@ Made = TypeVar("Made")
 
 # Tokens of a batch, padding included. More gain nothing on a processor, whose caches they leave.
 _BUDGETS = {"cpu": 2048, "cuda": 65536, "mps": 8192}
+# Of CUDA and MPS, of torch on a processor, and of the libraries for matrices on CUDA.
+_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "status_alloc_failed")
 
 
 def budget_of(device: str) -> int:
@@ -35,26 +37,32 @@ def in_batches(
     order = sorted(range(len(items)), key=lambda position: lengths[position], reverse=True)
     start = 0
     while start < len(order):
-        size = max(1, budget // max(1, lengths[order[start]]))
-        batch = order[start : start + size]
-        try:
-            made = run([items[position] for position in batch])
-        except (RuntimeError, MemoryError) as error:
-            if not _is_out_of_memory(error):
-                raise
-            made = None
+        longest = max(1, lengths[order[start]])
+        batch = order[start : start + max(1, budget // longest)]
+        made = _made(run, [items[position] for position in batch])
         if made is None and len(batch) > 1:
             _free_memory()
-            budget = max(1, len(batch) // 2 * lengths[order[start]])
+            # Shorter items that follow may fill as many tokens as have a chance now, and no more.
+            budget = len(batch) // 2 * longest
             continue
         yield from zip(batch, [None] if made is None else made, strict=True)
         start += len(batch)
 
 
-def _is_out_of_memory(error: BaseException) -> bool:
+def _made(run: Callable[[list[Item]], Sequence[Made]], batch: list[Item]) -> Sequence[Made] | None:
+    """What comes out of a batch; None where the memory does not suffice for it."""
+    try:
+        return run(batch)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+    return None
+
+
+def is_out_of_memory(error: BaseException) -> bool:
     """Whether a device or this machine has no memory left; torch says so of the processor's in words alone."""
     words = str(error).lower()
-    return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words
+    return isinstance(error, MemoryError) or any(sign in words for sign in _OUT_OF_MEMORY)
 
 
 def _free_memory() -> None:

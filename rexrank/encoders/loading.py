@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rexrank.encoders.batching import is_out_of_memory
 from rexrank.encoders.encoder import EncoderFailure
 from rexrank.encoders.weights import Located
 
@@ -45,6 +46,64 @@ def config_in(located: Located) -> Any:
         return AutoConfig.from_pretrained(located.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise EncoderFailure(f"{located.checkpoint.repo}/config.json is not usable ({type(error).__name__})") from None
+
+
+def transformer_in(located: Located, layers: int | None = None) -> "torch.nn.Module":
+    """Build the transformer of a checkpoint without its heads and pooler, ready to be run in single precision.
+
+    Args:
+        located: Where ``config.json`` and ``model.safetensors`` are.
+        layers: How many layers are built; None for all.
+
+    Returns:
+        The model in evaluation mode, on the processor, without gradients.
+
+    Raises:
+        EncoderFailure: A file is damaged or another one than published, it is no encoder, or has fewer layers.
+    """
+    repo = located.checkpoint.repo
+    config = config_in(located)
+    if config.is_encoder_decoder or getattr(config, "is_decoder", False):
+        raise EncoderFailure(f"{repo} is no encoder; name a model that is one")
+    published = set(_built(config, repo, "meta").state_dict())
+    if layers is not None:
+        if not 0 < layers <= config.num_hidden_layers:
+            raise EncoderFailure(f"{repo} has the layers 1 to {config.num_hidden_layers}, and {layers} was asked for")
+        config.num_hidden_layers = layers
+    module = _built(config, repo)
+    if hasattr(module, "pooler"):
+        module.pooler = None
+    tensors = _body_of(safetensors_in(located), module.base_model_prefix)
+    unused = published - set(module.state_dict())
+    fill(module, {name: tensor for name, tensor in tensors.items() if name not in unused}, f"{repo}/model.safetensors")
+    return module.float().eval().requires_grad_(False)
+
+
+def _built(config: Any, repo: str, device: str = "cpu") -> Any:
+    """An unfilled model; on the device ``meta`` it takes no memory."""
+    import torch
+    from transformers import AutoModel
+    from transformers.initialization import no_init_weights
+
+    try:
+        with torch.device(device), no_init_weights():
+            return AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)
+    except Exception as error:
+        raise EncoderFailure(f"{repo}/config.json describes no model ({type(error).__name__})") from None
+
+
+def _body_of(tensors: "Mapping[str, torch.Tensor]", prefix: str) -> "dict[str, torch.Tensor]":
+    """Tensors of a transformer by its own names; a model with heads has them behind a prefix, and its heads beside."""
+    if any(name.startswith(f"{prefix}.") for name in tensors):
+        tensors = {
+            name.removeprefix(f"{prefix}."): tensor for name, tensor in tensors.items() if name.startswith(f"{prefix}.")
+        }
+    return {_today(name): tensor for name, tensor in tensors.items()}
+
+
+def _today(name: str) -> str:
+    """Name of a tensor that was saved by TensorFlow's names."""
+    return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
 def fill(
@@ -94,6 +153,20 @@ def safetensors_in(located: Located, name: str = "model.safetensors") -> "dict[s
         return load_file(located.files[name])
     except Exception as error:
         raise EncoderFailure(f"{located.checkpoint.repo}/{name} is not readable ({type(error).__name__})") from None
+
+
+def on_device(module: Any, device: str, repo: str) -> Any:
+    """Move a model to a torch device.
+
+    Raises:
+        EncoderFailure: The device has too little memory for it.
+    """
+    try:
+        return module.to(device)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+    raise EncoderFailure(f"{repo} does not fit into the memory of {device}; free some, or choose another device")
 
 
 def padded(rows: Sequence[Sequence[int]], pad_id: int, device: str) -> "tuple[torch.Tensor, torch.Tensor | None]":

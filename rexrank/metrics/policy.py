@@ -143,6 +143,8 @@ def judge(outcome: Outcome, score_key: ScoreKey, pairs: Pairs, policy: Policy, e
     # What overflowed is no score.
     values = np.where(np.isfinite(outcome.values), outcome.values, np.nan)
     verdict = _Verdict(values, score_key, policy, dict(outcome.reasons))
+    if outcome.worst is not None:
+        verdict.worst = outcome.worst
     if score_key.direction != "none":
         _settle(verdict, outcome, pairs, english_only)
     if outcome.undefined is not None:
@@ -214,6 +216,7 @@ class _Verdict:
     Attributes:
         values: One value a study, float64 [n].
         policy: The policy of the call.
+        worst: What a report that says nothing gets; None where there is nothing like it.
         reasons: Why a study has no value, by position; where it has one in the end they are void.
         settled: Whose value is not the formula's any more, bool [n].
         silenced: Whose prediction counts as a blank one, bool [n].
@@ -223,7 +226,7 @@ class _Verdict:
         self.values, self.policy, self.reasons = values, policy, reasons
         self.settled, self.silenced = np.zeros((2, len(values)), dtype=bool)
         self._formula_decides = score_key.blank == "formula"
-        self._worst, self._best = score_key.worst(policy.convention), score_key.best(policy.convention)
+        self.worst, self._best = score_key.worst(policy.convention), score_key.best(policy.convention)
 
     def undefine(self, where: Flags, reason: str) -> None:
         """Take the values away; a metric's own reason for having none stands before having no content."""
@@ -234,10 +237,10 @@ class _Verdict:
 
     def treat(self, where: Flags, treatment: Treatment | None, reason: str) -> None:
         """Give the worst value or none, as the treatment says; None leaves what the formula gave."""
-        if treatment == "undefined" or (treatment == "worst" and self._worst is None and not self._formula_decides):
+        if treatment == "undefined" or (treatment == "worst" and self.worst is None and not self._formula_decides):
             self.undefine(where, reason)
         elif treatment == "worst" and not self._formula_decides:
-            self._give(where, self._worst)
+            self._give(where, self.worst)
 
     def silence(self, where: Flags, treatment: Treatment | None, reason: str) -> None:
         """Treat predictions that say nothing; those that get the worst value take part in a corpus score as blank."""
