@@ -21,6 +21,7 @@ DONE, REFUSED, WRONG_USAGE, NOTHING_COMPUTED = 0, 1, 2, 3
 COMMANDS = {
     "score": "score a file of predictions and print a score card",
     "metrics": "list the metrics and what each needs",
+    "weights": "list the checkpoints that metrics need, and fetch them",
     "validate": "check a file of predictions without scoring it",
     "submit": "send predictions to the queue of a Hub",
     "up": "run a Hub, the backend and the board on this machine",

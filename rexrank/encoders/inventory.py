@@ -5,10 +5,13 @@ value independently, except for `modern-radgraph-xl`, RaTE-NER and BioLORD, whic
 measured on the file in its package. A value that proves wrong costs nothing but the word "verified".
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
+
+from rexrank.errors import RexrankError, shown
 
 _RADGRAPH_LICENCE = "MIT by the repo's tag; trained on RadGraph, credentialed data of PhysioNet"
 
@@ -293,3 +296,33 @@ CHECKPOINTS: Mapping[str, Checkpoint] = MappingProxyType(
         )
     }
 )
+
+
+class UnknownCheckpoint(RexrankError, ValueError):
+    """A name that no checkpoint has; close ones are offered."""
+
+
+def named(names: Iterable[str]) -> list[Checkpoint]:
+    """The checkpoints that names stand for.
+
+    Args:
+        names: Short names in any case, or names of repos, which stand for all checkpoints of the repo.
+
+    Raises:
+        UnknownCheckpoint: A name is neither.
+    """
+    found: list[Checkpoint] = []
+    for name in names:
+        wanted = [one for key, one in CHECKPOINTS.items() if name.lower() == key.lower() or name in one.repos]
+        if not wanted:
+            raise UnknownCheckpoint(f"there is no checkpoint {shown(name)}; {_hint(name)}")
+        found += wanted
+    return list(dict.fromkeys(found))
+
+
+def _hint(name: str) -> str:
+    lowered = {key.lower(): key for key in CHECKPOINTS}
+    wanted = name.lower()
+    within = [key for low, key in lowered.items() if len(wanted) > 2 and wanted in low]
+    close = within or [lowered[low] for low in get_close_matches(wanted, lowered, 3, 0.6)]
+    return f"did you mean {' or '.join(close[:3])}?" if close else "`rexrank weights` lists them"
