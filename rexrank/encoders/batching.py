@@ -1,5 +1,6 @@
 """Batches of similar length, within a budget of tokens, halved where memory runs out."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -40,8 +41,9 @@ def in_batches(
         longest = max(1, lengths[order[start]])
         batch = order[start : start + max(1, budget // longest)]
         made = _made(run, [items[position] for position in batch])
-        if made is None and len(batch) > 1:
+        if made is None:
             _free_memory()
+        if made is None and len(batch) > 1:
             # Shorter items that follow may fill as many tokens as have a chance now, and no more.
             budget = len(batch) // 2 * longest
             continue
@@ -66,7 +68,6 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _free_memory() -> None:
-    import torch
-
-    if torch.cuda.is_available():
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()

@@ -147,7 +147,7 @@ class _TokenVectors(Model):
         self._module = on_device(module, device, repo)
 
     def encode(self, texts: Sequence[str]) -> Iterator[Encoded]:
-        full = self._tokenizer([self._prepared(text) for text in texts], verbose=False)["input_ids"] if texts else []
+        full = self._tokens_of(texts)
         rows = [self._cut(tokens) for tokens in full]
         lengths = list(map(len, rows))
         for position, vectors in in_batches(rows, lengths, self._run, budget_of(self._device)):
@@ -159,8 +159,18 @@ class _TokenVectors(Model):
             n_truncated = np.array(len(full[position]) > self._limit, dtype=np.int64)
             yield position, {"vectors": vectors, "counted": counted, "n_truncated": n_truncated}
 
+    def _tokens_of(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        # Not cut here, so that what is cut can be counted; and so the tokenizer's warning is none.
+        known = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+        encoded = self._tokenizer([self._prepared(text) for text in texts], **known)
+        tokens: list[list[int]] = encoded["input_ids"]
+        return tokens
+
     def _prepared(self, text: str) -> str:
-        text = text.strip()
+        # Halves of surrogate pairs, at which the tokenizer fails, are left out.
+        text = text.encode("utf-8", "ignore").decode().strip()
         if self._one_space:
             text = _SPACES.sub(" ", text)
         return text and self._before_first_word + text
@@ -168,14 +178,15 @@ class _TokenVectors(Model):
     def _cut(self, tokens: list[int]) -> list[int]:
         return tokens if len(tokens) <= self._limit else [*tokens[: self._limit - 1], self._last]
 
-    def _run(self, rows: list[list[int]]) -> list[NDArray[np.float32]]:
+    def _run(self, rows: list[list[int]]) -> list[NDArray[np.float32] | None]:
         import torch
 
         ids, mask = padded(rows, self._pad, self._device)
         with torch.inference_mode():
             states = self._module(input_ids=ids, attention_mask=mask).last_hidden_state.cpu().numpy()
         # Copies, so that a text that is kept does not keep its batch.
-        return [states[number, : len(row)].copy() for number, row in enumerate(rows)]
+        vectors = [states[number, : len(row)].copy() for number, row in enumerate(rows)]
+        return [one if np.isfinite(one).all() else None for one in vectors]
 
 
 def _positions_of(module: "nn.Module") -> int:
@@ -187,3 +198,6 @@ def _positions_of(module: "nn.Module") -> int:
             # RoBERTa counts from behind the number of its padding token.
             return part.num_embeddings - (0 if part.padding_idx is None else part.padding_idx + 1)
     return getattr(module.config, "max_position_embeddings", None) or _LIMIT
+
+
+ENCODERS = (*(_encoder(choice, _FEATURE) for choice in _PRESETS.values()), _encoder(_MINILM, _MINILM_FEATURE))
