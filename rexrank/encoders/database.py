@@ -30,8 +30,8 @@ _PAGE_BYTES = 16384
 _CACHE_KIB = 16384
 _JOURNAL_BYTES = 2**26
 _ASKED_AT_ONCE = 500
-_EVICTED_AT_ONCE = 2**26
-_ROW_BYTES = 256
+_EVICTED_AT_ONCE = 2000
+_FREED_AT_ONCE = 2**26
 # Evicting goes a little beyond the limit, so that not every run has to.
 _SPARED = 0.9
 _STEPS_BETWEEN_LOOKS = 20_000
@@ -175,8 +175,8 @@ class Database:
             before: Records used since then stay, in seconds since 1970.
             deadline: When to stop, on the clock of `time.monotonic`; what is left to do is left to the next run.
         """
-        self._write(lambda connection: _forget_the_future(connection))
         if self.size() > limit_bytes:
+            self._write(_forget_the_future)
             target = int(limit_bytes * _SPARED)
             while time.monotonic() < deadline and self._write(lambda connection: _evict(connection, target, before)):
                 self._run(_checkpoint)
@@ -372,18 +372,16 @@ def _forget_the_future(connection: sqlite3.Connection) -> None:
 
 def _evict(connection: sqlite3.Connection, target: int, before: float) -> bool:
     """Let go of some records; whether there may be more to do."""
-    excess = _bytes_in_use(connection) - target
-    if excess <= 0:
+    in_use = _bytes_in_use(connection)
+    if in_use <= target:
         return False
-    query = "SELECT shelf, text, size FROM entries WHERE used_at < ? ORDER BY used_at"
-    chosen, freed = [], 0
-    for shelf, text, size in connection.execute(query, (before,)):
-        chosen.append((shelf, text))
-        freed += _ROW_BYTES + max(0, size)
-        if freed >= min(excess, _EVICTED_AT_ONCE):
-            break
+    query = "SELECT shelf, text FROM entries WHERE used_at < ? ORDER BY used_at LIMIT ?"
+    chosen = connection.execute(query, (before, _EVICTED_AT_ONCE)).fetchall()
+    enough = max(target, in_use - _FREED_AT_ONCE)
     for shelf, text in chosen:
         _drop(connection, shelf, text)
+        if _bytes_in_use(connection) <= enough:
+            break
     if not chosen and _is_empty(connection, "entries") and not _is_empty(connection, "payloads"):
         raise _Damaged  # nobody could ever let go of what fills the file
     return bool(chosen)
@@ -395,7 +393,7 @@ def _vacuum(connection: sqlite3.Connection, limit_bytes: int) -> bool:
     if page * pages <= limit_bytes or not free:
         return False
     # A script, since a statement without columns is not run to its end, which is one page here.
-    connection.executescript(f"PRAGMA incremental_vacuum({max(1, _EVICTED_AT_ONCE // page)})")
+    connection.executescript(f"PRAGMA incremental_vacuum({max(1, _FREED_AT_ONCE // page)})")
     return _pragma(connection, "page_count") < pages
 
 

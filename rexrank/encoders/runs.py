@@ -36,7 +36,9 @@ class Run:
             OSError: The folder cannot be written.
         """
         runs = folder / _FOLDER
-        runs.mkdir(mode=folder.stat().st_mode & 0o777, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            runs.mkdir()
+            runs.chmod(folder.stat().st_mode & 0o777)
         for _ in range(_MOST_TRIES):
             self._path = runs / f"{int(time.time())}-{uuid.uuid4().hex}"
             self._handle = hold_lock(self._path)

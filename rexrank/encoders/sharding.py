@@ -189,7 +189,8 @@ def _encode_elsewhere(
     running: list[_Process] = []
     try:
         for device, positions in zip(devices, _shares(texts, len(devices)), strict=True):
-            job = Job(load, device, [texts[at] for at in positions], store.folder, store.limit_bytes, shelf)
+            share = [texts[at] for at in positions]
+            job = Job(load, device, share, store.folder, store.limit_bytes, store.patience_seconds, shelf)
             with suppress(OSError):  # where no process can be started, its share is left
                 running.append(_Process(job, positions, len(devices) - 1, heard))
         while running:

@@ -65,6 +65,7 @@ class Store:
     Attributes:
         folder: Where it lies.
         limit_bytes: What it may hold.
+        patience_seconds: How long a call may wait for other processes.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class Store:
         self._is_closed = False
         self.limit_bytes = limit_bytes
         self._keeps_elsewhere = keeps_elsewhere
-        self._patience = patience_seconds
+        self.patience_seconds = patience_seconds
         self._lock = threading.RLock()
         self._spare: Store | None = None
         self._memory: dict[tuple[str, bytes], bytes] = {}
@@ -277,7 +278,7 @@ class Store:
             self._check_room(sum(len(packed) for _, _, packed in rows))
             self._database.write(shelf, rows)
             if not self._is_temporary and self._database.size() > self.limit_bytes * _MUCH:
-                self._shrink(self.limit_bytes, time.monotonic() + self._patience)
+                self._shrink(self.limit_bytes, time.monotonic() + self.patience_seconds)
         except Unavailable as unavailable:
             self._note(unavailable, writing=True)
             return False
@@ -309,7 +310,7 @@ class Store:
 
     def _note(self, unavailable: Unavailable, writing: bool = False) -> None:
         """Leave the file alone for a while, or for good, so that no call waits for what an earlier one waited for."""
-        later = time.monotonic() + _BACK_OFF * self._patience
+        later = time.monotonic() + _BACK_OFF * self.patience_seconds
         if not writing:
             self._reads_from = later
         elif unavailable.reason == "busy":

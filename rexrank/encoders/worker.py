@@ -28,6 +28,7 @@ class Job:
         texts: All different.
         folder: The store's.
         limit_bytes: The store's.
+        patience_seconds: The store's.
         shelf: The store's.
     """
 
@@ -36,6 +37,7 @@ class Job:
     texts: Sequence[str]
     folder: Path
     limit_bytes: int
+    patience_seconds: float
     shelf: str
 
 
@@ -91,7 +93,7 @@ def _work(job: Job) -> Iterator[Progress]:
                 made[position] = record
                 yield job.texts[position], record
 
-    with Store(job.folder, job.limit_bytes, keeps_elsewhere=False) as store:
+    with Store(job.folder, job.limit_bytes, job.patience_seconds, keeps_elsewhere=False) as store:
         for batch in store.put_in_batches(job.shelf, records()):
             positions = [position_of[text] for text in batch.texts]
             if batch.on_disk:
