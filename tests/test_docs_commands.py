@@ -14,11 +14,15 @@ from pathlib import Path
 
 import pytest
 from hosting import write_predictions
+from huggingface_hub import HfApi
 from waiting import free_port, surroundings, until
 
 from rexrank.benchmarks import iu_xray
 from rexrank.cli.children import answers
+from rexrank.encoders.inventory import CHECKPOINTS
 from rexrank.localhub import accounts, running
+from rexrank.localhub.serve import Running
+from rexrank.verification.seeded import make
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -95,10 +99,24 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
             "NO_PROXY": "127.0.0.1,localhost",
         }
         desk = Desk(folder, environment)
+        _publish_weights(hub, folder / "seeded")
         desk.run(["rexrank", "benchmark", "push", "iu-xray"])
         desk.run(["python", "-m", "backend", "once"])
         _add_own_submission(desk)
         yield desk
+
+
+def _publish_weights(hub: Running, folder: Path) -> None:
+    """What docs/weights.md fetches, as small as can be, where the public Hub has the real ones."""
+    names = ("chexbert", "bert-base-uncased")
+    make(folder, "tiny", names)
+    for checkpoint in map(CHECKPOINTS.__getitem__, names):
+        repo = checkpoint.repos[0]
+        owner = repo.split("/")[0]
+        accounts.add_user(hub.root, owner)
+        api = HfApi(hub.url, token=accounts.create_token(hub.root, owner))
+        api.create_repo(repo)
+        api.upload_folder(repo_id=repo, folder_path=folder / checkpoint.repo)
 
 
 def _add_own_submission(desk: Desk) -> None:

@@ -268,7 +268,7 @@ def test_a_damaged_file_of_the_cache_is_not_trusted(hub: HubServer, monkeypatch:
     spoilt = bytearray(content)
     spoilt[1000] ^= 1
     path.resolve().write_bytes(spoilt)
-    assert "(chexbert.pth is damaged in the Hub's cache), and downloads are off" in missing(
+    assert "(chexbert.pth is damaged in the Hub's cache), and the Hub of HF_ENDPOINT was not asked" in missing(
         checkpoint, Weights(download=False)
     )
     assert Weights().locate(checkpoint).files["chexbert.pth"].read_bytes() == content

@@ -30,8 +30,9 @@ COMMANDS = {
     "benchmark": "build a benchmark's test set and push it to a Hub",
 }
 
-# These bring a Hub of their own; the others use that of a running `rexrank up` where the environment names none.
-OWN_HUB = frozenset({"up", "hub"})
+# These bring a Hub of their own or want the public one; the others use that of a running `rexrank up` where the
+# environment names none.
+OWN_HUB = frozenset({"up", "hub", "weights"})
 SHOWN_OF_A_KIND = 20
 
 EXAMPLES = """examples:

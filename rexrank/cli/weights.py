@@ -148,7 +148,7 @@ def _table(entries: Sequence[dict[str, Any]]) -> str:
     lines = []
     for entry in entries:
         lines.append(
-            _wrapped(f"{entry['name']:<{column}} {_size(entry['size']):>8}  {_state(entry)}", width, column + 11)
+            _wrapped(f"{entry['name']:<{column}} {shown_size(entry['size']):>8}  {_state(entry)}", width, column + 11)
         )
         lines.append(_wrapped(f"    for {entry['serves']}; licence: {entry['licence']}", width, 4))
     if any(entry["state"] == "missing" for entry in entries):
@@ -168,7 +168,8 @@ def _wrapped(line: str, width: int, indent: int) -> str:
     )
 
 
-def _size(size: int | None) -> str:
+def shown_size(size: int | None) -> str:
+    """A number of bytes as people read it; ``?`` where it is not known."""
     if size is None:
         return "?"
     for unit, worth in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
@@ -185,10 +186,10 @@ def _pull(arguments: argparse.Namespace) -> int:
     tasks = _planned(_chosen(arguments), target, failures)
     if tasks:
         total = sum(task.size for task in tasks)
-        print(f"to fetch, {_size(total)} in all:")
+        print(f"to fetch, {shown_size(total)} in all:")
         for task in tasks:
             checkpoint = task.checkpoint
-            print(f"  {checkpoint.name} ({_size(task.size)}, {checkpoint.repo}); licence: {checkpoint.licence}")
+            print(f"  {checkpoint.name} ({shown_size(task.size)}, {checkpoint.repo}); licence: {checkpoint.licence}")
         _check_room(total, target)
         with bar("pull", total) as tell:
             for task in tasks:
@@ -333,4 +334,6 @@ def _check_room(size: int, target: Path | None) -> None:
     folder = target or cache_folder()
     if size > (room := room_in(folder)):
         way_out = "name a folder on another disk with --to DIR" if target is None else "choose another one"
-        raise RexrankError(f"{folder} has room for {_size(room)} and not for {_size(size)}; free some, or {way_out}")
+        raise RexrankError(
+            f"{folder} has room for {shown_size(room)} and not for {shown_size(size)}; free some, or {way_out}"
+        )

@@ -306,7 +306,8 @@ def named(names: Iterable[str]) -> list[Checkpoint]:
     """The checkpoints that names stand for.
 
     Args:
-        names: Short names in any case, or names of repos, which stand for all checkpoints of the repo.
+        names: Short names in any case, or names of repos, which stand for all checkpoints of the repo. A repo
+            ``owner/name`` that is not listed stands for an encoder, which BERTScore takes.
 
     Raises:
         UnknownCheckpoint: A name is neither.
@@ -314,6 +315,8 @@ def named(names: Iterable[str]) -> list[Checkpoint]:
     found: list[Checkpoint] = []
     for name in names:
         wanted = [one for key, one in CHECKPOINTS.items() if name.lower() == key.lower() or name in one.repos]
+        if not wanted and name.count("/") == 1:
+            wanted = [transformer(name.replace("/", "--"), name)]
         if not wanted:
             raise UnknownCheckpoint(f"there is no checkpoint {shown(name)}; {_hint(name)}")
         found += wanted

@@ -12,7 +12,7 @@ from typing import Literal
 from rexrank.encoders import downloads
 from rexrank.encoders.digests import sha256_of
 from rexrank.encoders.downloads import NotFetched, Snapshot
-from rexrank.encoders.inventory import Checkpoint
+from rexrank.encoders.inventory import CHECKPOINTS, Checkpoint
 from rexrank.errors import RexrankError
 from rexrank.files import user_path
 
@@ -171,7 +171,7 @@ class Weights:
 
     def _fetched(self, checkpoint: Checkpoint, cached: Snapshot | None) -> Located:
         if not self.download:
-            raise NotFetched("downloads are off")
+            raise NotFetched(f"{downloads.hub_in_words()} was not asked")
         there = downloads.published(checkpoint, cached.repo if cached else None)
         size = downloads.missing_bytes(there)
         with downloads.bar(checkpoint.name, size) if self.progress and size else nullcontext(None) as tell:
@@ -185,7 +185,8 @@ class Weights:
         places += [f"the package {checkpoint.package}"] if checkpoint.package else []
         looked = " and ".join([*places, "the Hub's cache"])
         found = f" ({'; '.join(faults)})" if faults else ""
-        advice = error.advice or _ADVICE.format(name=checkpoint.name)
+        known = checkpoint.name in CHECKPOINTS
+        advice = error.advice or _ADVICE.format(name=checkpoint.name if known else checkpoint.repo)
         return MissingWeights(
             f"weights {checkpoint.repo} ({', '.join(checkpoint.files)}) not found: "
             f"looked in {looked}{found}, and {error}; {advice}"
