@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -28,12 +29,24 @@ def test_every_score_is_listed_and_those_of_questions_apart(capsys: pytest.Captu
 
 def test_how_to_get_them_stands_with_each_group(capsys: pytest.CaptureFixture[str]) -> None:
     here, absent = printed(capsys).split("not computed here")
+    here, encoded = here.split("once the weights are here (`rexrank weights pull`)")
     assert "bleu2 " in here
     assert "--metrics KEY,KEY` computes" in here
     assert "needs the option training" in here
-    assert "radcliq_v1 ↓" in absent
+    assert "radcliq_v1 ↓" in encoded
+    assert encoded.count("(chexbert.pth) not found") == 1
     assert absent.count("computed from your own features in Python: docs/features.md") == 1
-    assert absent.count("needs CheXbert,") == 1
+    assert "green ↑" in absent
+
+
+def test_weights_that_are_here_move_scores_to_those_that_are_computed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, seeded_weights: Path
+) -> None:
+    monkeypatch.setenv("REXRANK_WEIGHTS", str(seeded_weights))
+    text = printed(capsys)
+    assert "once the weights are here" not in text
+    here = text.split("from texts, once this is given")[0]
+    assert {"radcliq_v1", "radgraph_partial", "bertscore", "ratescore", "srrbert_f1"} <= set(keys_in(here))
 
 
 def test_lines_say_which_way_is_better(capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,7 +99,7 @@ def test_nothing_computed(files: tuple[str, str]) -> None:
 
 def test_keys_that_lack_the_same_thing_share_a_line(files: tuple[str, str]) -> None:
     done = rexrank_command("score", files[0], "--references", files[1], "--metrics", "sembscore,f1chexbert,rouge1")
-    absent = [line for line in done.stdout.splitlines() if "needs CheXbert" in line]
+    absent = [line for line in done.stdout.splitlines() if "(chexbert.pth) not found" in line]
     assert len(absent) == 1
     assert absent[0].startswith("  sembscore, f1chexbert_micro_14, f1chexbert_macro_14 and ")
     judge = "fineradscore,fineradscore_mean,inv_fineradscore"

@@ -62,6 +62,7 @@ def _entries() -> list[dict[str, object]]:
 
 def _listed() -> str:
     from rexrank.metrics import score_keys
+    from rexrank.metrics.features import FEATURES
     from rexrank.scoring.table import WAY_OUT
 
     known = score_keys()
@@ -69,16 +70,14 @@ def _listed() -> str:
     width = max(shutil.get_terminal_size((_UNBROKEN, 1)).columns - 1, _NARROWEST)
     absent, answers = _absent(), _of_task("vqa")
     here = [key for key in _of_task("report") if key not in absent]
-    from_features = {key: why for key, why in absent.items() if known[key].needs}
-    from_texts = {key: why for key, why in absent.items() if key not in from_features}
+    judged = {key: why for key, why in absent.items() if not all(FEATURES[name].runs for name in known[key].needs)}
+    encoded = {key: why for key, why in absent.items() if known[key].needs and key not in judged}
+    from_texts = {key: why for key, why in absent.items() if not known[key].needs}
     blocks = [
         [f"computed here from texts ({len(here)}):", *_described(here, width), "", _HOW],
-        *(
-            [[f"from texts, once this is given ({len(from_texts)}):", *_grouped(from_texts, width)]]
-            if from_texts
-            else []
-        ),
-        [f"not computed here ({len(from_features)}):", *_grouped(from_features, width), f"  {WAY_OUT}"],
+        *_group("from texts, once this is given", from_texts, width),
+        *_group("from texts, once the weights are here (`rexrank weights pull`)", encoded, width),
+        *_group("not computed here", judged, width, f"  {WAY_OUT}"),
         [
             f"for answers to questions, not part of --metrics all ({len(answers)}):",
             *_described(answers, width),
@@ -86,6 +85,11 @@ def _listed() -> str:
         ],
     ]
     return "\n\n".join("\n".join(lines) for lines in blocks)
+
+
+def _group(head: str, absent: Mapping[str, str], width: int, *last: str) -> list[list[str]]:
+    """A block of scores that are not computed, or nothing where there is none."""
+    return [[f"{head} ({len(absent)}):", *_grouped(absent, width), *last]] if absent else []
 
 
 def _of_task(task: str) -> list[str]:

@@ -320,6 +320,7 @@ def _key(key: str, label: str, description: str) -> ScoreKey:
         description=description,
         needs=(_FEATURES[key],),
         blank={"published": _scale(key, {}).of(0.0), "corrected": 0.0},
+        opt_in=key == _MINILM_KEY,
     )
 
 
