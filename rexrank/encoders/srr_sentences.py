@@ -9,8 +9,8 @@ import re
 
 # The number of a list item, no decimal ("3.5").
 _MARKER = r"\d+\.(?!\d)\s*"
-# In this order. The third takes all digits but the first from the end of a sentence: "in 2012." becomes "in 2."; it
-# looks at the first digit of a number alone, or ten thousand of them would take seconds.
+# In this order. The third takes all digits but the first from a number that ends a sentence, the fourth that one too:
+# "in 2012." becomes "in.". The third begins at no other digit, or ten thousand of them would take seconds.
 _CLEANED = (
     (re.compile(rf"^\s*{_MARKER}"), ""),
     (re.compile(rf"(\w)\.{_MARKER}"), r"\1. "),

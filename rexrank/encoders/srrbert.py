@@ -7,7 +7,7 @@ one half, a report those of all its sentences. There are four classifiers: findi
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +163,7 @@ def _labels(record: Record, text: str) -> Any:
     return listed.split("\n") if listed else []
 
 
+@cache
 def _encoder(model: str, limit: int) -> Encoder:
     return Encoder(
         name=f"srrbert-{model}-{limit}",
