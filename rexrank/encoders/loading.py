@@ -79,6 +79,21 @@ def transformer_in(located: Located, layers: int | None = None) -> "torch.nn.Mod
     return module.float().eval().requires_grad_(False)
 
 
+def body_in(located: Located) -> Any:
+    """Build the unfilled transformer that a configuration describes, without its pooler.
+
+    Args:
+        located: Where ``config.json`` is.
+
+    Raises:
+        EncoderFailure: It describes no model.
+    """
+    module = _built(config_in(located), located.checkpoint.repo)
+    if hasattr(module, "pooler"):
+        module.pooler = None
+    return module
+
+
 def _built(config: Any, repo: str, device: str = "cpu") -> Any:
     """An unfilled model; on the device ``meta`` it takes no memory."""
     import torch

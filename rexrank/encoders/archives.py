@@ -1,0 +1,131 @@
+"""Unpacking of checkpoints that are published as one archive, into a folder from which they are then read.
+
+An archive comes from the net, so nothing in it is trusted: only plain files of expected names and sizes are taken, and
+one that reaches for a path outside, or holds a link or a device, is refused as a whole.
+"""
+
+import os
+import shutil
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePosixPath
+
+from rexrank.encoders.encoder import EncoderFailure
+from rexrank.files import sync_folder
+from rexrank.processes import hold_lock
+
+_PIECE = 1 << 20
+# Published archives have fewer than ten; more would only keep us busy.
+_MOST_MEMBERS = 1000
+_POLL_SECONDS = 0.1
+_UNPACKED, _PART = "unpacked", ".part"
+
+
+def unpack(archive: Path, sha256: str, folder: Path, limits: Mapping[str, int], name: str) -> Path:
+    """Unpack an archive, or find what an earlier call made of the same bytes.
+
+    Several processes may ask at once; one of them works. After a kill the next call begins anew.
+
+    Args:
+        archive: A gzipped tar file.
+        sha256: Its digest in hex, under which the result is kept.
+        folder: Where results of all archives lie; made when missing.
+        limits: Patterns of the paths that are taken (``vocabulary/*.txt``), and the bytes that each file may have.
+        name: Repo and file, for messages.
+
+    Returns:
+        A folder with the files that were taken.
+
+    Raises:
+        EncoderFailure: It is damaged, holds what it must not, or there is no place for it.
+    """
+    target = folder / sha256
+    try:
+        if not (target / _UNPACKED).is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            _locked(target / "lock", lambda: _unpack_once(archive, target, limits, name))
+    except OSError as error:
+        raise EncoderFailure(
+            f"{name} cannot be unpacked into {folder} ({error.strerror or type(error).__name__}); make room there, or "
+            "set REXRANK_HOME to a folder that can be written"
+        ) from None
+    return target / _UNPACKED
+
+
+def _locked(lock: Path, work: Callable[[], None]) -> None:
+    while (handle := hold_lock(lock)) is None:
+        time.sleep(_POLL_SECONDS)
+    with handle:
+        work()
+
+
+def _unpack_once(archive: Path, target: Path, limits: Mapping[str, int], name: str) -> None:
+    if (target / _UNPACKED).is_dir():  # by the process that held the lock before
+        return
+    for left_by_a_kill in target.glob(f"*{_PART}"):
+        shutil.rmtree(left_by_a_kill)
+    part = Path(tempfile.mkdtemp(dir=target, suffix=_PART))
+    try:
+        _take_files(archive, part, limits, name)
+        part.chmod(0o755)
+        os.replace(part, target / _UNPACKED)
+        sync_folder(target)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _take_files(archive: Path, folder: Path, limits: Mapping[str, int], name: str) -> None:
+    try:
+        with tarfile.open(archive, "r|gz") as opened:
+            for number, member in enumerate(opened):
+                if number >= _MOST_MEMBERS or member.size > max(limits.values()):
+                    raise EncoderFailure(f"{name} holds more than a checkpoint, so nothing of it is taken")
+                path = _checked(member, name)
+                if path and (limit := _limit(path, limits)) is not None:
+                    _take(opened, member, folder / path, limit, name)
+    except (tarfile.TarError, EOFError) as error:
+        raise _damaged(name, error) from None
+    except OSError as error:
+        if error.errno is not None:  # the disk's; gzip's own have no number
+            raise
+        raise _damaged(name, error) from None
+
+
+def _damaged(name: str, error: Exception) -> EncoderFailure:
+    return EncoderFailure(f"{name} is not a whole archive ({type(error).__name__}); fetch it again")
+
+
+def _checked(member: tarfile.TarInfo, name: str) -> PurePosixPath | None:
+    """The path of a file inside the archive; None for a folder."""
+    path = PurePosixPath(member.name)
+    if path.is_absolute() or ".." in path.parts or "\\" in member.name:
+        raise EncoderFailure(f"{name} reaches for a path outside its folder, so nothing of it is taken")
+    if not (member.isfile() or member.isdir()):
+        raise EncoderFailure(f"{name} holds a link or a device, so nothing of it is taken")
+    return path if member.isfile() else None
+
+
+def _limit(path: PurePosixPath, limits: Mapping[str, int]) -> int | None:
+    """Bytes that a file may have; None where it is not taken."""
+    return next((limit for pattern, limit in limits.items() if _is_like(path, PurePosixPath(pattern))), None)
+
+
+def _is_like(path: PurePosixPath, pattern: PurePosixPath) -> bool:
+    return len(path.parts) == len(pattern.parts) and path.match(str(pattern))
+
+
+def _take(opened: tarfile.TarFile, member: tarfile.TarInfo, path: Path, limit: int, name: str) -> None:
+    if member.size > limit:
+        raise EncoderFailure(f"{name}: {path.name} in it is larger than the {limit:,} bytes that it may have")
+    if path.exists():
+        raise EncoderFailure(f"{name} holds {path.name} twice")
+    content = opened.extractfile(member)
+    assert content is not None  # it is a plain file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with content, path.open("xb") as handle:
+        shutil.copyfileobj(content, handle, _PIECE)
+        handle.flush()
+        os.fsync(handle.fileno())
