@@ -22,7 +22,8 @@ from rexrank.localhub import running
 from rexrank.verification.seeded import make
 
 ROOT = Path(__file__).resolve().parents[1]
-PUBLISHED = ("chexbert", "bert-base-uncased", "radgraph-xl")
+_PUBMEDBERT = "BiomedNLP-PubMedBERT-base-uncased-abstract"
+PUBLISHED = ("chexbert", "bert-base-uncased", "radgraph-xl", "BiomedVLP-CXR-BERT-general", "radgraph", _PUBMEDBERT)
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +228,14 @@ def test_what_is_here_is_copied_and_not_fetched(
     chexbert = "StanfordAIMI/RRG_scorers/chexbert.pth"
     assert (place / "stick" / chexbert).read_bytes() == (seeded / chexbert).read_bytes()
     assert same(CHECKPOINTS["bert-base-uncased"], place / "stick", seeded)
+
+
+def test_of_the_tokenizers_that_an_archive_may_name_one_suffices(
+    capsys: pytest.CaptureFixture[str], online: HubServer
+) -> None:
+    out, err = run(capsys, "pull", "radgraph")
+    assert f"\n{_PUBMEDBERT}: fetched" in out
+    assert not err
 
 
 def test_a_hub_that_does_not_answer_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,9 +19,18 @@ from huggingface_hub import HfApi, constants
 from localhub_fixtures import HubServer
 from waiting import free_port, last_json, surroundings
 
-from rexrank.encoders import downloads
+from rexrank.encoders import all_encoders, downloads
 from rexrank.encoders.digests import sha256_of
-from rexrank.encoders.inventory import CHECKPOINTS, CHEXBERT, MINILM, Checkpoint, tokenizer_of, transformer
+from rexrank.encoders.inventory import (
+    CHECKPOINTS,
+    CHEXBERT,
+    MINILM,
+    Checkpoint,
+    UnknownCheckpoint,
+    named,
+    tokenizer_of,
+    transformer,
+)
 from rexrank.encoders.weights import MissingWeights, Weights
 from rexrank.errors import WrongSetting
 from rexrank.localhub import Fault, running
@@ -500,6 +509,30 @@ def test_the_inventory_is_sound() -> None:
 def test_a_tokenizer_is_known_by_both_of_its_names() -> None:
     assert tokenizer_of("google-bert/bert-base-uncased") is tokenizer_of("bert-base-uncased")
     assert tokenizer_of("ana/own").repo == "ana/own"
+
+
+def test_what_belongs_to_weights_is_what_encoders_load(seeded_weights: Path) -> None:
+    for encoder in all_encoders():
+        weights, *others = encoder.checkpoints
+        located = [one.checkpoint for one in encoder.locate(Weights(seeded_weights))]
+        tokenizers = [one.repo for one in (*others, *located) if not one.holds_weights]
+        assert set(tokenizers) <= set(weights.tokenizers), encoder.name
+        assert bool(weights.tokenizers) == bool(tokenizers), encoder.name
+
+
+def test_names_stand_for_checkpoints() -> None:
+    assert named(["CheXbert", "chexbert"]) == [CHEXBERT]
+    assert [one.name for one in named(["StanfordAIMI/RRG_scorers"])] == [
+        "chexbert",
+        "radgraph",
+        "radgraph-xl",
+        "modern-radgraph-xl",
+    ]
+    assert named(["google-bert/bert-base-uncased"]) == [CHECKPOINTS["bert-base-uncased"]]
+    # BERTScore takes any encoder of the Hub.
+    assert named(["ana/encoder"]) == [transformer("ana--encoder", "ana/encoder")]
+    with pytest.raises(UnknownCheckpoint, match="did you mean chexbert"):
+        named(["chexbrt"])
 
 
 # Time

@@ -203,8 +203,7 @@ def _pull(arguments: argparse.Namespace) -> int:
 
 def _chosen(arguments: argparse.Namespace) -> "list[Checkpoint]":
     """The checkpoints that are asked for, each with the tokenizers without which its weights are of no use."""
-    from rexrank.encoders import all_encoders
-    from rexrank.encoders.inventory import CHECKPOINTS, named
+    from rexrank.encoders.inventory import CHECKPOINTS, TOKENIZERS, named
 
     if arguments.json or arguments.weights:
         raise _WrongUsage("--json and --weights go with the list alone; pull --to DIR fills a folder")
@@ -214,14 +213,8 @@ def _chosen(arguments: argparse.Namespace) -> "list[Checkpoint]":
     if arguments.all:
         return list(CHECKPOINTS.values())
     chosen = _needed(arguments.metrics) if arguments.metrics else named(names)
-    needed = [
-        other
-        for encoder in all_encoders()
-        if encoder.checkpoints[0] in chosen
-        for other in encoder.checkpoints[1:]
-        if not other.holds_weights
-    ]
-    return list(dict.fromkeys([*chosen, *needed]))
+    tokenizers = [TOKENIZERS[repo] for checkpoint in chosen for repo in checkpoint.tokenizers]
+    return list(dict.fromkeys([*chosen, *tokenizers]))
 
 
 def _needed(metrics: str) -> "list[Checkpoint]":
@@ -250,12 +243,15 @@ def _planned(chosen: "Sequence[Checkpoint]", target: Path | None, failures: dict
     """What there is to do; says of the rest that it is here already."""
     from rexrank.encoders.downloads import NotFetched
 
+    alternatives = {repo for one in chosen if len(one.tokenizers) > 1 for repo in one.tokenizers}
     tasks = []
     for checkpoint in chosen:
         try:
             task = _task(checkpoint, target)
         except NotFetched as error:
-            _fail(checkpoint, error, failures)
+            # Of the tokenizers that an archive may name it names one; a mirror need not have the others.
+            if not (error.absent and checkpoint.repo in alternatives):
+                _fail(checkpoint, error, failures)
             continue
         if task:
             tasks.append(task)

@@ -45,11 +45,13 @@ class NotFetched(Exception):
 
     Attributes:
         advice: What helps, where it is not what helps against any missing file.
+        absent: Whether the Hub answered that it has no such repo.
     """
 
-    def __init__(self, reason: str, advice: str | None = None) -> None:
+    def __init__(self, reason: str, advice: str | None = None, absent: bool = False) -> None:
         super().__init__(reason)
         self.advice = advice
+        self.absent = absent
 
 
 @dataclass(frozen=True)
@@ -385,9 +387,8 @@ def _of_hub(hub: "Hub", checkpoint: Checkpoint, error: "HubError") -> NotFetched
     if error.code == "rate_limited":
         return NotFetched(f"{where} asks for patience", "try again later")
     if error.code == "repo_not_found":
-        return NotFetched(
-            f"{where} has no such repo, or shows it to other tokens alone", f"set HF_TOKEN, or {OWN_FOLDER}"
-        )
+        reason = f"{where} has no such repo, or shows it to other tokens alone"
+        return NotFetched(reason, f"set HF_TOKEN, or {OWN_FOLDER}", absent=True)
     return NotFetched(f"{where} refused ({error.code})")
 
 

@@ -33,6 +33,8 @@ class Checkpoint:
         package: Python package that holds the files in the folder ``model``, where there is one.
         moved_to: Name of the repo on the Hub today, where it has another than `repo`; the public Hub leads from the
             old name to the new one, others do not.
+        tokenizers: Repos of the tokenizers one of which it needs beside its files, where they bring none. An archive
+            of RadGraph names its own; these are the ones that are known to be named.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Checkpoint:
     serves: str = ""
     package: str | None = None
     moved_to: str | None = None
+    tokenizers: tuple[str, ...] = ()
 
     @property
     def repos(self) -> tuple[str, ...]:
@@ -104,12 +107,17 @@ def transformer(name: str, repo: str, size: int = 0, sha256: str | None = None, 
     return Checkpoint(name, repo, files, _TOKENIZER_FILES[1:], sha256=digests, size=size, **known)
 
 
+_BERT = "bert-base-uncased"
+_CXR_BERT = "microsoft/BiomedVLP-CXR-BERT-general"
+_PUBMEDBERT = "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract"
+_MODERNBERT = "answerdotai/ModernBERT-base"
+
 TOKENIZERS: Mapping[str, Checkpoint] = MappingProxyType(
     {
         one.repo: one
         for one in (
             _tokenizer(
-                "bert-base-uncased",
+                _BERT,
                 700_000,
                 revision="86b5e0934494bd15c9632b12f734a8a67f723594",
                 licence="Apache-2.0",
@@ -117,14 +125,14 @@ TOKENIZERS: Mapping[str, Checkpoint] = MappingProxyType(
                 moved_to="google-bert/bert-base-uncased",
             ),
             _tokenizer(
-                "microsoft/BiomedVLP-CXR-BERT-general",
+                _CXR_BERT,
                 236_103,
                 revision="6172dbfa7c061d635a4b86761b80e324e1995496",
                 licence="MIT",
                 serves="radgraph (XL), srrbert",
             ),
             _tokenizer(
-                "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract",
+                _PUBMEDBERT,
                 230_000,
                 revision="d673b8835373c6fa116d6d8006b33d48734e305d",
                 licence="MIT",
@@ -132,7 +140,7 @@ TOKENIZERS: Mapping[str, Checkpoint] = MappingProxyType(
                 moved_to="microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
             ),
             _tokenizer(
-                "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract-fulltext",
+                f"{_PUBMEDBERT}-fulltext",
                 230_000,
                 revision="e1354b7a3a09615f6aba48dfad4b7a613eef7062",
                 licence="MIT",
@@ -140,7 +148,7 @@ TOKENIZERS: Mapping[str, Checkpoint] = MappingProxyType(
                 moved_to="microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract-fulltext",
             ),
             _tokenizer(
-                "answerdotai/ModernBERT-base",
+                _MODERNBERT,
                 2_200_000,
                 revision="8949b909ec900327062f0ebf497f51aef5e6f0c8",
                 licence="Apache-2.0",
@@ -159,6 +167,7 @@ CHEXBERT = Checkpoint(
     size=1_314_414_442,
     licence="MIT by the repo's tag; CheXbert's own licence sends commercial users to Stanford",
     serves="f1chexbert, ce, sembscore, radcliq",
+    tokenizers=(_BERT,),
 )
 RADGRAPH_V1 = Checkpoint(
     "radgraph",
@@ -168,6 +177,7 @@ RADGRAPH_V1 = Checkpoint(
     size=432_000_000,
     licence=_RADGRAPH_LICENCE,
     serves="radgraph_combined, radcliq",
+    tokenizers=(_PUBMEDBERT, f"{_PUBMEDBERT}-fulltext"),
 )
 RADGRAPH_XL = Checkpoint(
     "radgraph-xl",
@@ -178,6 +188,7 @@ RADGRAPH_XL = Checkpoint(
     size=416_179_571,
     licence=_RADGRAPH_LICENCE,
     serves="radgraph_simple, radgraph_partial, radgraph_complete",
+    tokenizers=(_CXR_BERT,),
 )
 RADGRAPH_MODERN = Checkpoint(
     "modern-radgraph-xl",
@@ -188,6 +199,7 @@ RADGRAPH_MODERN = Checkpoint(
     size=579_388_064,
     licence=_RADGRAPH_LICENCE,
     serves="radgraph with model=modern",
+    tokenizers=(_MODERNBERT,),
 )
 DISTILROBERTA = transformer(
     "distilroberta-base",
@@ -253,10 +265,20 @@ BIOLORD = transformer(
 )
 _SRR = "not stated by the repo"
 SRR_LEAVES = transformer(
-    "srr-bert-leaves", "StanfordAIMI/SRR-BERT-Leaves", 439_000_000, licence=_SRR, serves="srrbert with model=leaves"
+    "srr-bert-leaves",
+    "StanfordAIMI/SRR-BERT-Leaves",
+    439_000_000,
+    licence=_SRR,
+    serves="srrbert with model=leaves",
+    tokenizers=(_CXR_BERT,),
 )
 SRR_UPPER = transformer(
-    "srr-bert-upper", "StanfordAIMI/SRR-BERT-Upper", 439_000_000, licence=_SRR, serves="srrbert with model=upper"
+    "srr-bert-upper",
+    "StanfordAIMI/SRR-BERT-Upper",
+    439_000_000,
+    licence=_SRR,
+    serves="srrbert with model=upper",
+    tokenizers=(_CXR_BERT,),
 )
 SRR_LEAVES_WITH_STATUSES = transformer(
     "srr-bert-leaves-with-statuses",
@@ -264,6 +286,7 @@ SRR_LEAVES_WITH_STATUSES = transformer(
     439_000_000,
     licence=_SRR,
     serves="srrbert",
+    tokenizers=(_CXR_BERT,),
 )
 SRR_UPPER_WITH_STATUSES = transformer(
     "srr-bert-upper-with-statuses",
@@ -271,6 +294,7 @@ SRR_UPPER_WITH_STATUSES = transformer(
     439_000_000,
     licence=_SRR,
     serves="srrbert with model=upper_with_statuses",
+    tokenizers=(_CXR_BERT,),
 )
 
 CHECKPOINTS: Mapping[str, Checkpoint] = MappingProxyType(

@@ -163,7 +163,9 @@ class Weights:
         places = []
         for repo in reversed(checkpoint.repos):
             owner, _, name = repo.rpartition("/")
-            places += [self.folder / owner / name, self.folder / f"{owner}--{name}", self.folder / name]
+            if owner:
+                places += [self.folder / owner / name, self.folder / f"{owner}--{name}"]
+            places.append(self.folder / name)
             # Every model has a config.json; only the name of its folder says which it is.
             if "config.json" not in checkpoint.files or self.folder.absolute().name == name:
                 places.append(self.folder)
