@@ -26,6 +26,7 @@ COMMANDS = {
     "submit": "send predictions to the queue of a Hub",
     "up": "run a Hub, the backend and the board on this machine",
     "hub": "serve a Hub of your own and manage its users",
+    "verify": "compare with the original packages, number by number",
     "modules": "publish the evaluate modules to a Hub",
     "benchmark": "build a benchmark's test set and push it to a Hub",
 }

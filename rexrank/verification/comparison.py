@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rexrank.labels import NAMES
 from rexrank.metrics import TextFeatures, compute
-from rexrank.metrics.bertscore import f_score
+from rexrank.metrics.bertscore import match
 from rexrank.reports.studies import is_blank
 
 TOLERANCE = 1e-5
@@ -40,8 +40,8 @@ _WITHOUT_SENTENCE = 0.5
 _WHITE_SPACE = "the original fails on a report of white space alone"
 _NO_ENTITIES = "the original drops a report that has no sentence of three characters"
 _NO_SENTENCE = (
-    "the original drops the report without a sentence of three characters, so that the scores of a list become fewer and "
-    "all later pairs meet the wrong partner; here such a pair has .5"
+    "the original drops a report that has no sentence of three characters, so that a list gets fewer scores and later "
+    "pairs the wrong partner; here such a pair has .5"
 )
 
 
@@ -156,24 +156,27 @@ def _compare_sembscore(answer: Answer, vectors: Items, texts: Sequence[str], pai
     return _close("SembScore", "pair", cosines, score.values[:, None])
 
 
-def compare_bertscore(answer: Answer, items: Items, pairs: Sequence[Pair], baseline: float) -> list[Comparison]:
-    """Compare F, raw and rescaled.
+def compare_bertscore(answer: Answer, items: Items, pairs: Sequence[Pair], model: str) -> list[Comparison]:
+    """Compare P, R and F, and F rescaled.
 
     Args:
         answer: Short form of the answer.
         items: Token vectors of each text.
         pairs: Pairs of the job, prediction first.
-        baseline: Baseline of F, 0 for none.
+        model: Option `model` of the metric (``rexrank``).
     """
-    theirs = [[scores[2]] for scores in answer["raw"]]
-    ours = np.array([[f_score(items[prediction], items[reference])] for prediction, reference in pairs])
-    values = np.array(theirs, dtype=np.float64)
-    spread = float(np.ptp(values[values != 0]))
-    raw = _with_content(_close("F", "pair", theirs, ours), f"spread {spread:.3f}", spread > _LEAST_SPREAD)
+    theirs = [_unless_failed(_match_form, scores) for scores in answer["raw"]]
+    ours = np.array([match(items[prediction], items[reference]) for prediction, reference in pairs])
+    values = np.array([scores[-1] for scores in theirs if not _failed(scores) and scores[-1]])
+    spread = float(np.ptp(values)) if len(values) else 0.0
+    raw = _with_content(_close("P, R, F", "pair", theirs, ours), f"F spreads over {spread:.3f}", spread > _LEAST_SPREAD)
     if not answer["rescaled"]:
         return [raw]
-    rescaled = [[scores[2]] for scores in answer["rescaled"]]
-    return [raw, _close("F rescaled", "pair", rescaled, (ours - baseline) / (1 - baseline))]
+    first = pairs[: len(answer["rescaled"])]
+    features = {"bertscore_tokens": _sides(first, items)}
+    score = compute("bertscore", *_split(first), features=features, model=model, rescale=True)["bertscore"]
+    rescaled = [_unless_failed(lambda scores: [scores[-1]], scores) for scores in answer["rescaled"]]
+    return [raw, _close("F rescaled", "pair", rescaled, score.values[:, None])]
 
 
 def compare_ratescore(answer: Answer, items: Items, texts: Sequence[str], pairs: Sequence[Pair]) -> list[Comparison]:
@@ -269,6 +272,15 @@ def _with_content(made: Comparison, content: str, enough: bool) -> Comparison:
 
 def _places(known: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
     return {why: tuple(places) for why, places in known.items() if places}
+
+
+def _match_form(scores: Sequence[float | None]) -> list[float]:
+    """P, R and F, where F of P and R with different signs is 0, as here; real encoders give no such vectors.
+
+    Where a text has no token, P and R of some encoders are no numbers in the original, and F is 0.
+    """
+    precision, recall, f = (value or 0.0 for value in scores)
+    return [precision, recall, f if precision * recall > 0 else 0.0]
 
 
 def _graph_form(entities: Mapping[str, Any]) -> list[Any]:

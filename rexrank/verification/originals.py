@@ -36,26 +36,36 @@ _BERTSCORES = {
 }
 _SCORERS = "StanfordAIMI/RRG_scorers"
 _RATE_NER = "Angelakeke/RaTE-NER-Deberta"
+_WHOLE_PAIRS = 30
 _HARMLESS = "Normal chest."
 # f1chexbert's marks of CheXbert's classes: blank, positive, negative, uncertain.
 _CODES = {"": 0, 1: 1, 0: 2, -1: 3}
 
 
 def radgraph(job: Job) -> dict[str, Any]:
-    """Graph of every text alone, and the three rewards of every pair alone."""
+    """Graph of every text alone, and the three rewards of every pair.
+
+    Of most pairs the rewards are made from the graphs of their texts, since reading them again takes long. Pairs with
+    a text without a graph, and the first others, go through the package as a whole.
+    """
     from radgraph import F1RadGraph
+    from radgraph.rewards import compute_reward
 
     scorer = F1RadGraph(reward_level="all", model_type=_RADGRAPHS[job["original"]])
+    graphs = _each(lambda text: scorer.radgraph([text])["0"]["entities"], job["texts"])
+    known = {
+        text: {"entities": graph} for text, graph in zip(job["texts"], graphs, strict=True) if "error" not in graph
+    }
+    whole = set(map(tuple, job["pairs"][:_WHOLE_PAIRS]))
 
     def rewards(pair: Sequence[str]) -> list[float]:
+        if all(pair) and all(text in known for text in pair) and tuple(pair) not in whole:
+            return list(compute_reward(known[pair[0]], known[pair[1]], "all"))
         # Empty texts do not reach the model, and a list of nothing else fails.
         company = [] if all(pair) else [_HARMLESS]
         return [level[0] for level in scorer(hyps=[pair[0], *company], refs=[pair[1], *company])[1]]
 
-    return {
-        "graphs": _each(lambda text: scorer.radgraph([text])["0"]["entities"], job["texts"]),
-        "rewards": _each(rewards, job["pairs"]),
-    }
+    return {"graphs": graphs, "rewards": _each(rewards, job["pairs"])}
 
 
 def chexbert(job: Job) -> dict[str, Any]:
@@ -89,27 +99,38 @@ def chexbert(job: Job) -> dict[str, Any]:
 
 
 def bertscore(job: Job) -> dict[str, Any]:
-    """P, R and F of every pair, raw, and rescaled where the package has a baseline."""
+    """P, R and F of every pair alone, and rescaled those of the first pairs, where the package has a baseline.
+
+    In a batch a token without any similar token is given the similarity 0 of the padding, if there is padding, so its
+    score would depend on the neighbours. With real weights there are no such tokens.
+    """
     from bert_score import BERTScorer
 
     model, layer, has_baseline = _BERTSCORES[job["original"]]
-    predictions, references = (list(side) for side in zip(*job["pairs"], strict=True))
 
-    def scores(rescaled: bool) -> list[list[float]]:
+    def scores(pairs: Sequence[Sequence[str]], rescaled: bool) -> list[Any]:
         scorer = BERTScorer(model_type=model, num_layers=layer, lang="en", rescale_with_baseline=rescaled)
-        found = [one.tolist() for one in scorer.score(predictions, references)]
-        return [list(study) for study in zip(*found, strict=True)]
 
-    return {"raw": scores(False), "rescaled": scores(True) if has_baseline else None}
+        def alone(pair: Sequence[str]) -> list[float]:
+            try:
+                found = scorer.score([pair[0]], [pair[1]])
+            except IndexError:  # no token at all, not even a special one
+                found = scorer.score([pair[0], _HARMLESS], [pair[1], _HARMLESS])
+            return [one[0].item() for one in found]
+
+        return _each(alone, pairs)
+
+    first = job["pairs"][:_WHOLE_PAIRS]
+    return {"raw": scores(job["pairs"], False), "rescaled": scores(first, True) if has_baseline else None}
 
 
 def ratescore(job: Job) -> dict[str, Any]:
     """Sentences and entities of every text alone, scores of every pair alone, and those of all pairs as one list."""
-    import RaTEScore as package
+    from RaTEScore import RaTEScore
 
     inside = importlib.import_module("RaTEScore.score")
-    scorer = package.RaTEScore(use_gpu=False)
-    short = package.RaTEScore(use_gpu=False, affinity_matrix="short")
+    scorer = RaTEScore(use_gpu=False)
+    short = RaTEScore(use_gpu=False, affinity_matrix="short")
 
     def entities(text: str) -> list[Any]:
         found = inside.run_ner(

@@ -1,16 +1,17 @@
 """Running one original under another interpreter: a process of its own, with a limit of time."""
 
 import json
-import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rexrank.errors import RexrankError
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+"""What the environment of the originals holds, as pip reads it."""
 
 _SCRIPT = Path(__file__).with_name("originals.py")
 _PROGRESS = "@progress"
@@ -81,8 +82,8 @@ def _attended(process: "subprocess.Popen[str]", limit_s: float, note: Callable[[
     timer = threading.Timer(limit_s, kill)
     timer.start()
     last = ""
+    assert process.stderr is not None
     try:
-        assert process.stderr is not None
         for line in process.stderr:
             word, *numbers = line.split() or [""]
             if word == _PROGRESS:

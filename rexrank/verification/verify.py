@@ -1,21 +1,24 @@
 """Proof that rexrank's encoders give the originals' numbers: both run on the same invented texts and weights."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rexrank import encoders
 from rexrank.encoders import inventory
-from rexrank.encoders.encoder import EncoderFailure
+from rexrank.encoders.encoder import EncoderFailure, Record
 from rexrank.encoders.inventory import Checkpoint
 from rexrank.encoders.weights import MissingWeights, Weights
 from rexrank.verification import comparison
-from rexrank.verification.comparison import Answer, Comparison, Items, Pair, shortened
+from rexrank.verification.comparison import Answer, Comparison, Items, shortened
 from rexrank.verification.reports import PAIRS, REPORTS
 from rexrank.verification.running import OriginalFailed, run_original
+from rexrank.verification.seeded import Kind, make
 
 TEXTS: tuple[str, ...] = tuple(dict.fromkeys(chain(REPORTS, *PAIRS)))
 """Every text that is compared, once; differences are named by the place in it, from 0, and in `PAIRS`."""
@@ -96,3 +99,148 @@ def ask(original: Original, python: Path, weights: Weights, limit_s: float, thre
         "threads": threads,
     }
     return shortened(run_original(python, job, limit_s, lambda done, of: tell(f"{original.name}: original", done, of)))
+
+
+def encode(original: Original, weights: Weights, tell: Tell) -> dict[str, Items]:
+    """Encode all texts with our encoders.
+
+    Args:
+        original: Which original they are compared with.
+        weights: Where their files are looked for.
+        tell: Called with what goes on and how far it is.
+
+    Returns:
+        Items of every text by feature.
+
+    Raises:
+        MissingWeights: A checkpoint is not here.
+        EncoderFailure: An encoder cannot be loaded, or fails on a text.
+    """
+    found = {feature: encoders.find(feature, original.options) for feature in original.features}
+    items: dict[str, Items] = {}
+    for encoder in {one.name: one for one in found.values() if one}.values():
+        model = encoder.load(encoder.locate(weights), "cpu")
+        records: dict[int, Record] = {}
+        for position, record in model.encode(TEXTS):
+            if record is None:
+                raise EncoderFailure(f"{encoder.label} failed on text {position}")
+            records[position] = record
+            tell(f"{original.name}: rexrank", len(records), len(TEXTS))
+        for feature, item_of in encoder.features.items():
+            items[feature] = {text: item_of(records[position], text) for position, text in enumerate(TEXTS)}
+    return items
+
+
+def judge(original: Original, answer: Answer, items: Mapping[str, Items]) -> Verdict:
+    """Compare the short form of an original's answer with ours."""
+    return Verdict(original.name, answer["versions"], tuple(original.compare(answer, items)))
+
+
+def seeded(folder: Path, size: Kind) -> Callable[[Original], AbstractContextManager[Weights]]:
+    """Checkpoints of fixed numbers, made for one original after the other, since all of them together are large.
+
+    Args:
+        folder: Where they are made; what is made there is gone afterwards.
+        size: ``tiny`` or ``base``.
+    """
+
+    @contextmanager
+    def made(original: Original) -> Iterator[Weights]:
+        with TemporaryDirectory(dir=folder) as own:
+            make(Path(own), size, [checkpoint.name for checkpoint in original.checkpoints])
+            yield Weights(own, download=False)
+
+    return made
+
+
+def verify(
+    python: Path,
+    weights_of: Callable[[Original], AbstractContextManager[Weights]],
+    names: Iterable[str],
+    limit_s: float = 7200.0,
+    threads: int = 0,
+    tell: Tell = lambda what, done, of: None,
+    record: Callable[[str, Answer], None] = lambda name, answer: None,
+) -> Iterator[Verdict]:
+    """Run originals and ours, and compare.
+
+    Args:
+        python: Interpreter of the environment that holds the originals.
+        weights_of: Gives where the checkpoints of an original are looked for (`seeded`).
+        names: Names of `ORIGINALS`.
+        limit_s: Seconds after which an original is killed.
+        threads: Threads of torch in the originals; 0 for its own choice.
+        tell: Called with what goes on, how much is done and of how much.
+        record: Called with the short form of each answer.
+
+    Yields:
+        What came of each original, as it is done.
+    """
+    for name in names:
+        original = ORIGINALS[name]
+        try:
+            with weights_of(original) as weights:
+                answer = ask(original, python, weights, limit_s, threads, tell)
+                record(name, answer)
+                yield judge(original, answer, encode(original, weights, tell))
+        except MissingWeights as error:
+            yield Verdict(name, missing=str(error))
+        except (OriginalFailed, EncoderFailure) as error:
+            yield Verdict(name, failure=str(error))
+
+
+def _one_space(text: str) -> str:
+    """What ReXrank does to texts before BERTScore."""
+    return re.sub(" +", " ", text)
+
+
+def _radgraph(model: str, checkpoint: Checkpoint, backbone: str) -> Original:
+    feature = f"radgraph_{model}_graphs"
+    return Original(
+        f"radgraph-{model}",
+        (checkpoint, inventory.tokenizer_of(backbone)),
+        (feature,),
+        lambda answer, items: comparison.compare_radgraph(answer, items[feature], TEXTS, PAIRS, model),
+        {"model": model},
+    )
+
+
+def _bertscore(name: str, model: str, checkpoint: Checkpoint, prepared: Callable[[str], str] = str) -> Original:
+    return Original(
+        f"bertscore-{name}",
+        (checkpoint,),
+        ("bertscore_tokens",),
+        lambda answer, items: comparison.compare_bertscore(answer, items["bertscore_tokens"], PAIRS, model),
+        {"model": model},
+        prepared,
+    )
+
+
+def _chexbert(answer: Answer, items: Mapping[str, Items]) -> list[Comparison]:
+    return comparison.compare_chexbert(answer, items["chexbert_labels"], items["chexbert_cls"], TEXTS, PAIRS)
+
+
+def _ratescore(answer: Answer, items: Mapping[str, Items]) -> list[Comparison]:
+    return comparison.compare_ratescore(answer, items["ratescore_entities"], TEXTS, PAIRS)
+
+
+ORIGINALS: Mapping[str, Original] = {
+    one.name: one
+    for one in (
+        _radgraph("v1", inventory.RADGRAPH_V1, "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract"),
+        _radgraph("xl", inventory.RADGRAPH_XL, "microsoft/BiomedVLP-CXR-BERT-general"),
+        _radgraph("modern", inventory.RADGRAPH_MODERN, "answerdotai/ModernBERT-base"),
+        Original(
+            "chexbert",
+            (inventory.CHEXBERT, inventory.tokenizer_of("bert-base-uncased")),
+            ("chexbert_labels", "chexbert_cls"),
+            _chexbert,
+        ),
+        _bertscore("distilroberta", "rexrank", inventory.DISTILROBERTA, _one_space),
+        _bertscore("distilbert", "radeval", inventory.DISTILBERT),
+        _bertscore("roberta-large", "roberta-large", inventory.ROBERTA_LARGE),
+        _bertscore("modern", "radeval-modern", inventory.RADEVAL_MODERNBERT),
+        Original("ratescore", (inventory.RATE_NER, inventory.BIOLORD), ("ratescore_entities",), _ratescore),
+    )
+}
+"""Every original that can be run, by its name."""
