@@ -124,7 +124,7 @@ def test_a_folder_and_its_faults_are_shown(capsys: pytest.CaptureFixture[str], s
     found = entries(capsys, "chexbert", "--weights", place / "models")["chexbert"]
     assert (found["state"], found["fault"]) == ("missing", "chexbert.pth is empty in the folder of --weights")
     table = run(capsys, "--weights", seeded, "chexbert", "bert-base-uncased")[0]
-    assert "present in the folder given, other checksum than published" in table
+    assert "present in the folder given, unverified checksum, not the published one" in table
     assert "present in the folder given, unverified checksum" in table
     assert "missing" not in table
 
@@ -185,7 +185,7 @@ def test_pull_brings_weights_and_their_tokenizer_into_the_cache(
     out, _ = run(capsys, "pull", "chexbert")
     assert "in all:\n  chexbert (" in out
     assert f"StanfordAIMI/RRG_scorers); licence: {CHECKPOINTS['chexbert'].licence}\n" in out
-    assert "\nchexbert: fetched, other checksum than published\n" in out
+    assert "\nchexbert: fetched, unverified checksum, not the published one\n" in out
     assert "\nbert-base-uncased: fetched, unverified checksum\n" in out
     listed = entries(capsys)
     assert [name for name, entry in listed.items() if entry["where"] == "cache"] == ["chexbert", "bert-base-uncased"]
@@ -216,7 +216,7 @@ def test_a_pulled_folder_serves_on_a_machine_without_network(
     assert main([*words, "--metrics", "sembscore", "--weights", str(models), "--json", "--quiet"]) == 0
     card = json.loads(capsys.readouterr().out)
     assert -1 <= card["summary"]["sembscore"] <= 1
-    assert card["weights"]["chexbert"]["status"] == "other checksum than published"
+    assert card["weights"]["chexbert"]["status"] == "unverified checksum, not the published one"
 
 
 def test_what_is_here_is_copied_and_not_fetched(

@@ -17,7 +17,7 @@ from rexrank.errors import RexrankError
 from rexrank.files import user_path
 
 Source = Literal["folder", "package", "cache"]
-Status = Literal["verified", "unverified checksum", "other checksum than published"]
+Status = Literal["verified", "unverified checksum", "unverified checksum, not the published one"]
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _POINTER_BYTES = 1024
@@ -59,7 +59,7 @@ class Located:
         """What a comparison with the published digests says, in words."""
         if not self.checkpoint.sha256:
             return "unverified checksum"
-        return "verified" if self.verified else "other checksum than published"
+        return "verified" if self.verified else "unverified checksum, not the published one"
 
     @property
     def fingerprint(self) -> str:

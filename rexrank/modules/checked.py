@@ -167,9 +167,9 @@ class Checked(_Base):
 
     def _download_and_prepare(self, dl_manager: Any) -> None:
         """Fetch the weights of the metric's encoders; where that fails, `compute` says what to do."""
-        from rexrank.scoring.encoding import fetch
+        from rexrank.scoring.encoding import EncoderSettings, fetch
 
-        fetch([key.key for key in self.registered.keys if not key.opt_in])
+        fetch([key.key for key in self.registered.keys if not key.opt_in], EncoderSettings(progress=True))
 
     def _compute(
         self,

@@ -41,6 +41,7 @@ class EncoderSettings:
         cache: Whether features are kept for other runs; else they are gone with this one.
         weights: The user's folder of checkpoints; None for ``REXRANK_WEIGHTS``.
         download: Whether the Hub may be asked for checkpoints that are not here.
+        progress: Whether a bar on stderr shows what arrives from it.
         keep_models: Whether models stay in memory for the next run of this process.
     """
 
@@ -49,6 +50,7 @@ class EncoderSettings:
     cache: bool = True
     weights: str | os.PathLike[str] | None = None
     download: bool = True
+    progress: bool = False
     keep_models: bool = False
 
 
@@ -149,7 +151,7 @@ def why_not_here(key: str, settings: EncoderSettings | None = None) -> str | Non
 def fetch(keys: Iterable[str], settings: EncoderSettings | None = None) -> None:
     """Fetch the files of the encoders that scores need, where they are not here; what cannot be had stays missing."""
     settings = settings or EncoderSettings()
-    weights = Weights(settings.weights, settings.download)
+    weights = Weights(settings.weights, settings.download, settings.progress)
     for key in keys:
         with suppress(Unavailable, MissingWeights, EncoderFailure):
             for request in requests(key, {}, "published"):
@@ -187,7 +189,7 @@ class Encoding:
         self._convention = convention
         self._settings = settings or EncoderSettings()
         self._policy = {name: value for name, value in (policy or {}).items() if name in OPTION_NAMES}
-        self._weights = Weights(self._settings.weights, self._settings.download)
+        self._weights = Weights(self._settings.weights, self._settings.download, self._settings.progress)
         self._runs: dict[str, _Run] = {}
         self._reasons: dict[str, str] = {}
         self._components: dict[str, PairFeatures] = {}

@@ -117,7 +117,7 @@ def score(
     work = plan(metrics, rules, given, chosen)
     policy = _check_options(given, work, chosen)
     _refuse_answers(work, track, preparation)
-    settings = EncoderSettings(device, cache_dir, cache, weights, download)
+    settings = EncoderSettings(device, cache_dir, cache, weights, download, progress is True)
     requests = _requests(work, given, chosen)
     if requests:
         devices(device)  # refused before any work
