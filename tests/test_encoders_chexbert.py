@@ -1,5 +1,6 @@
 """CheXbert on seeded weights: equal to the whole BERT, its limit, odd texts, wrong files, both conventions."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -278,6 +279,37 @@ def test_another_architecture_is_refused(seeded_weights: Path, tmp_path: Path) -
     folder = copied(seeded_weights, tmp_path, lambda content: content)
     shutil.copy(seeded_weights / "distilbert-base-uncased/config.json", folder / TOKENIZER.repo / "config.json")
     with pytest.raises(EncoderFailure, match=r"^bert-base-uncased/config\.json is not that of a BERT"):
+        encoder().load(located_in(folder), "cpu")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"hidden_size": 33}, r"config\.json describes no model \(ValueError\)"),
+        ({"is_decoder": True}, r"config\.json is not that of a BERT"),
+        (
+            {"vocab_size": 30000},
+            r"word_embeddings\.weight has the shape \[30522, 32\] and not \[30000, 32\]",
+        ),
+    ],
+)
+def test_another_configuration_is_refused(
+    seeded_weights: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    folder = copied(seeded_weights, tmp_path, lambda content: content)
+    path = folder / TOKENIZER.repo / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
+    with pytest.raises(EncoderFailure, match=message):
+        encoder().load(located_in(folder), "cpu")
+
+
+def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(seeded_weights: Path, tmp_path: Path) -> None:
+    folder = copied(seeded_weights, tmp_path, lambda content: content)
+    path = folder / TOKENIZER.repo / "tokenizer.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["model"]["vocab"]["effusions"] = len(content["model"]["vocab"])
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(EncoderFailure, match=r"^bert-base-uncased holds the tokenizer of another model; "):
         encoder().load(located_in(folder), "cpu")
 
 

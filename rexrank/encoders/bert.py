@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rexrank.encoders.encoder import EncoderFailure
-from rexrank.encoders.loading import config_in, padded
+from rexrank.encoders.loading import config_in, padded, tokenizer_in
 from rexrank.encoders.weights import Located
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def tokens_of(tokenizer: Any, texts: Sequence[str], limit: int) -> list[Tokens]:
 
     Args:
         tokenizer: Of transformers.
-        texts: Not blank or blank; a text without a token has the two special ones.
+        texts: A text without a token, such as a blank one, has the two special ones.
         limit: Tokens that a text may have, [CLS] and [SEP] included.
     """
     if not texts:
@@ -75,10 +75,31 @@ def bert_in(located: Located, pooler: bool) -> "BertModel":
     from transformers.initialization import no_init_weights
 
     config = config_in(located)
-    if config.model_type != "bert":
-        raise EncoderFailure(f"{located.checkpoint.repo}/config.json is not that of a BERT; get the published file")
-    with no_init_weights():
-        return BertModel(config, add_pooling_layer=pooler)
+    where = f"{located.checkpoint.repo}/config.json"
+    if config.model_type != "bert" or config.is_decoder:
+        raise EncoderFailure(f"{where} is not that of a BERT; get the published file")
+    try:
+        with no_init_weights():
+            return BertModel(config, add_pooling_layer=pooler)
+    except Exception as error:
+        raise EncoderFailure(f"{where} describes no model ({type(error).__name__}); get the published file") from None
+
+
+def tokenizer_for(bert: "BertModel", located: Located) -> Any:
+    """Load the tokenizer of a BERT.
+
+    Args:
+        bert: Has a vector for each token.
+        located: Where the tokenizer is.
+
+    Raises:
+        EncoderFailure: It is that of another model, or none.
+    """
+    tokenizer = tokenizer_in(located)
+    marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
+    if tokenizer.vocab_size > bert.config.vocab_size or None in marks:
+        raise EncoderFailure(f"{located.checkpoint.repo} holds the tokenizer of another model; get the published files")
+    return tokenizer
 
 
 class FirstStates:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rexrank.encoders.batching import budget_of, in_batches
-from rexrank.encoders.bert import FirstStates, Tokens, bert_in, tokens_of
+from rexrank.encoders.bert import FirstStates, Tokens, bert_in, tokenizer_for, tokens_of
 from rexrank.encoders.encoder import Encoded, Encoder, EncoderFailure, Model, Record
 from rexrank.encoders.inventory import CHEXBERT, tokenizer_of
-from rexrank.encoders.loading import fill, on_device, tokenizer_in
+from rexrank.encoders.loading import fill, on_device
 from rexrank.encoders.weights import Located
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _load(located: Sequence[Located], device: str) -> CheXbert:
     where = f"{weights.checkpoint.repo}/{_FILE}"
     fill(network, _tensors(weights.files[_FILE], where), where, unused=("bert.pooler.",))
     on_device(network.float().eval().requires_grad_(False), device, weights.checkpoint.repo)
-    return CheXbert(tokenizer_in(texts), bert, heads, device)
+    return CheXbert(tokenizer_for(bert, texts), bert, heads, device)
 
 
 def _tensors(path: "Path", where: str) -> "dict[str, torch.Tensor]":

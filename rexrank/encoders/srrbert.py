@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from rexrank.encoders import inventory
 from rexrank.encoders.batching import budget_of, in_batches
-from rexrank.encoders.bert import FirstStates, Tokens, bert_in, tokens_of
+from rexrank.encoders.bert import FirstStates, Tokens, bert_in, tokenizer_for, tokens_of
 from rexrank.encoders.encoder import Encoded, Encoder, EncoderFailure, Model, Record, UnknownEncoder
 from rexrank.encoders.inventory import Checkpoint, tokenizer_of
-from rexrank.encoders.loading import fill, on_device, safetensors_in, tokenizer_in
+from rexrank.encoders.loading import fill, on_device, safetensors_in
 from rexrank.encoders.srr_sentences import sentences
 from rexrank.encoders.weights import Located
 from rexrank.errors import shown
@@ -142,7 +142,7 @@ def _load(located: Sequence[Located], device: str, model: str, limit: int) -> Sr
     network = torch.nn.ModuleDict({"bert": bert, "classifier": classifier})
     fill(network, safetensors_in(weights), f"{repo}/model.safetensors")
     on_device(network.float().eval().requires_grad_(False), device, repo)
-    return SrrBert(tokenizer_in(texts), bert, classifier, names, limit, device)
+    return SrrBert(tokenizer_for(bert, texts), bert, classifier, names, limit, device)
 
 
 def _names(model: str, stated: Mapping[Any, str]) -> list[str]:
