@@ -32,6 +32,8 @@ _JOURNAL_BYTES = 2**26
 _ASKED_AT_ONCE = 500
 _EVICTED_AT_ONCE = 2000
 _FREED_AT_ONCE = 2**26
+# More than a file without records takes.
+_NOTHING_BYTES = 2**20
 # Evicting goes a little beyond the limit, so that not every run has to.
 _SPARED = 0.9
 _STEPS_BETWEEN_LOOKS = 20_000
@@ -224,6 +226,8 @@ class Database:
             raise Unavailable(reason, str(error)) from None
         except OSError as error:
             raise Unavailable("unusable", error.strerror or type(error).__name__) from None
+        except UnicodeDecodeError:  # a message of SQLite that quotes a damaged name
+            raise _Damaged from None
         except BaseException:
             self._roll_back()
             raise
@@ -382,7 +386,7 @@ def _evict(connection: sqlite3.Connection, target: int, before: float) -> bool:
         _drop(connection, shelf, text)
         if _bytes_in_use(connection) <= enough:
             break
-    if not chosen and _is_empty(connection, "entries") and not _is_empty(connection, "payloads"):
+    if not chosen and in_use > _NOTHING_BYTES and _is_empty(connection):
         raise _Damaged  # nobody could ever let go of what fills the file
     return bool(chosen)
 
@@ -402,8 +406,8 @@ def _bytes_in_use(connection: sqlite3.Connection) -> int:
     return (pages - free) * _pragma(connection, "page_size")
 
 
-def _is_empty(connection: sqlite3.Connection, table: str) -> bool:
-    return connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is None
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None
 
 
 def _checkpoint(connection: sqlite3.Connection) -> None:

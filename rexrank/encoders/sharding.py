@@ -24,6 +24,8 @@ from rexrank.processes import FOLLOW_PARENT
 SILENCE_SECONDS = 1800.0
 LEAST_TEXTS = 100
 
+# Not ``-m``, by which the worker's classes would have another name there than here.
+_PROGRAM = "from rexrank.encoders.worker import main; main()"
 _END_SECONDS = 30.0
 _LOOK_SECONDS = 5.0
 # What a text costs beside its length, in characters.
@@ -141,7 +143,7 @@ class _Process:
             FOLLOW_PARENT: str(os.getpid()),
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
-        command = [sys.executable, "-P", "-m", "rexrank.encoders.worker", str(end.fileno())]
+        command = [sys.executable, "-P", "-c", _PROGRAM, str(end.fileno())]
         with end:
             self.process = subprocess.Popen(
                 command,
@@ -162,13 +164,15 @@ class _Process:
 
     def _listen(self, job: Job, heard: "queue.Queue[_Heard]") -> None:
         """Send the job and pass on what is told; a thread, so that nobody waits for a process that stops midway."""
-        with suppress(EOFError, OSError), self._pipe:
-            self._pipe.send(job)
-            while True:
-                progress = self._pipe.recv()
-                self.last_heard = time.monotonic()
-                heard.put((self, progress))
-        heard.put((self, None))
+        try:
+            with suppress(EOFError, OSError), self._pipe:
+                self._pipe.send(job)
+                while True:
+                    progress = self._pipe.recv()
+                    self.last_heard = time.monotonic()
+                    heard.put((self, progress))
+        finally:
+            heard.put((self, None))
 
 
 _Heard = tuple[_Process, Progress | None]

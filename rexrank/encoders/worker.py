@@ -103,7 +103,3 @@ def _work(job: Job) -> Iterator[Progress]:
             failed.clear()
             made.clear()
     yield Progress((), tuple(failed))
-
-
-if __name__ == "__main__":
-    main()
