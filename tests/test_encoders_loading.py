@@ -3,12 +3,13 @@
 import json
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModel
+from transformers import AutoModel, PreTrainedModel
 
 from rexrank.encoders import inventory
 from rexrank.encoders.encoder import EncoderFailure
@@ -223,3 +224,14 @@ def test_padding() -> None:
     assert mask is not None
     assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
     assert padded([[5, 6], [1, 1]], 1, "cpu")[1] is None
+
+
+def test_models_that_are_built_at_once_leave_torch_as_it_was(seeded_weights: Path) -> None:
+    files = located(seeded_weights, inventory.DISTILROBERTA)
+    before = torch.nn.init.normal_, PreTrainedModel.init_weights
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda layers: states(transformer_in(files, layers), IDS), [1, 2, 1, 2] * 4))
+    assert (torch.nn.init.normal_, PreTrainedModel.init_weights) == before
+    assert torch.nn.Linear(4, 4).weight.abs().max() <= 0.5
+    for one, other in zip(made[:2] * 8, made, strict=True):
+        assert torch.equal(one, other)

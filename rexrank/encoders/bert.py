@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rexrank.encoders.encoder import EncoderFailure
-from rexrank.encoders.loading import config_in, padded, tokenizer_in
+from rexrank.encoders.loading import config_in, padded, tokenizer_in, unfilled
 from rexrank.encoders.weights import Located
 
 if TYPE_CHECKING:
@@ -72,14 +72,13 @@ def bert_in(located: Located, pooler: bool) -> "BertModel":
         EncoderFailure: The configuration is that of another architecture.
     """
     from transformers import BertModel
-    from transformers.initialization import no_init_weights
 
     config = config_in(located)
     where = f"{located.checkpoint.repo}/config.json"
     if config.model_type != "bert" or config.is_decoder:
         raise EncoderFailure(f"{where} is not that of a BERT; get the published file")
     try:
-        with no_init_weights():
+        with unfilled():
             return BertModel(config, add_pooling_layer=pooler)
     except Exception as error:
         raise EncoderFailure(f"{where} describes no model ({type(error).__name__}); get the published file") from None

@@ -1,6 +1,8 @@
 """What all loaders share: tokenizers and models from a folder of files, filled strictly, and padded batches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from rexrank.encoders.batching import is_out_of_memory
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 
 # A buffer that old versions of transformers saved, and that follows from the configuration.
 _TOLERATED = "position_ids"
+# Two threads in `unfilled` at once would leave torch without its functions for first numbers.
+_PATCHING = Lock()
 
 
 def tokenizer_in(located: Located, **settings: Any) -> Any:
@@ -94,14 +98,22 @@ def body_in(located: Located) -> Any:
     return module
 
 
+@contextmanager
+def unfilled() -> Iterator[None]:
+    """Build models without first numbers, which would take longer than reading the true ones."""
+    from transformers.initialization import no_init_weights
+
+    with _PATCHING, no_init_weights():
+        yield
+
+
 def _built(config: Any, repo: str, device: str = "cpu") -> Any:
     """An unfilled model; on the device ``meta`` it takes no memory."""
     import torch
     from transformers import AutoModel
-    from transformers.initialization import no_init_weights
 
     try:
-        with torch.device(device), no_init_weights():
+        with torch.device(device), unfilled():
             return AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)
     except Exception as error:
         raise EncoderFailure(f"{repo}/config.json describes no model ({type(error).__name__})") from None
