@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 from waiting import until
 
+from rexrank.encoders import find
 from rexrank.encoders.encoder import Encoded, EncoderFailure, Model
-from rexrank.encoders.sharding import encode, encode_here
+from rexrank.encoders.sharding import encode, encode_here, loader
 from rexrank.encoders.store import Store
+from rexrank.encoders.weights import Weights
+from rexrank.verification.reports import REPORTS
 
 SHELF = "lengths/1/0123456789abcdef"
 TEXTS = [f"{number} " + "small zebrafish effusion " * (number % 17) for number in range(300)]
@@ -198,3 +201,21 @@ def _is_alive(process: Path) -> bool:
         return "\nState:\tZ" not in (process / "status").read_text()
     except OSError:
         return False
+
+
+@pytest.mark.slow
+def test_processes_encode_as_this_one_does(seeded_weights: Path, tmp_path: Path) -> None:
+    encoder = find("chexbert_labels", {})
+    assert encoder is not None
+    load = loader("chexbert_labels", {}, encoder.locate(Weights(seeded_weights, download=False)))
+    texts = list(dict.fromkeys(REPORTS))[:60]
+    with Store(tmp_path / "here") as here, Store(tmp_path / "there") as there:
+        assert encode(load, texts, ["cpu"], here, SHELF, lambda more: None) == []
+        assert encode(load, texts, ["cpu", "cpu"], there, SHELF, lambda more: None, least_texts=1) == []
+        for text in texts:
+            one, other = here.get(SHELF, text), there.get(SHELF, text)
+            assert one is not None
+            assert other is not None
+            assert list(one) == list(other)
+            for name in one:
+                np.testing.assert_allclose(one[name], other[name], rtol=0, atol=1e-5)

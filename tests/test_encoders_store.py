@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from store_program import SHELF, are_equal, fill, is_right, record_of, text_of
 
+from rexrank.encoders.encoder import EncoderFailure
 from rexrank.encoders.packing import Damaged, pack, unpack
-from rexrank.encoders.store import DEFAULT_LIMIT_BYTES, Store, default_folder, limit_from_environment
+from rexrank.encoders.store import DEFAULT_LIMIT_BYTES, Store, default_folder, limit_from_environment, open_store
 from rexrank.errors import WrongSetting
 
 DAMAGES = 25
@@ -66,8 +67,10 @@ def filled(folder: Path, count: int) -> list[str]:
 def test_arrays_of_all_plain_types_and_shapes_come_back(dtype: str, shape: tuple[int, ...]) -> None:
     array = np.random.default_rng(0).integers(0, 2, shape).astype(dtype)
     back = unpack(pack({"a": array}))["a"]
-    assert back.dtype == array.dtype and back.shape == shape and np.array_equal(back, array)
-    assert back.flags.writeable and back.flags.aligned and back.flags.owndata is not None
+    assert (back.dtype, back.shape) == (array.dtype, shape)
+    assert np.array_equal(back, array)
+    assert back.flags.writeable
+    assert back.flags.aligned
 
 
 def test_byte_order_and_memory_layout_do_not_matter() -> None:
@@ -200,6 +203,23 @@ def test_a_folder_of_somebody_else_is_told_in_one_sentence(folder: Path) -> None
     folder.mkdir(mode=0o500)
     with pytest.raises(OSError, match=r"\(Permission denied\)"):
         Store(folder)
+
+
+def test_a_run_goes_on_without_a_folder_that_can_be_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    with open_store(tmp_path / "file", 10**9) as store:
+        assert store.folder != tmp_path / "file"
+        fill(store, range(3))
+        assert is_right(store, 2)
+    assert "set REXRANK_CACHE to a folder of yours" in caplog.text
+    monkeypatch.setenv("REXRANK_CACHE", str(tmp_path / "default"))
+    with open_store(None, 10**9) as store:
+        assert store.folder == tmp_path / "default"
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
+    with pytest.raises(EncoderFailure, match="features cannot be kept in"):
+        open_store(tmp_path / "file", 10**9)
 
 
 def test_the_limit_holds_on_disk_and_the_newest_stay(folder: Path) -> None:

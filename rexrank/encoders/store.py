@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from rexrank.encoders.database import COARSE_SECONDS, LARGEST_RECORD, Database, Reason, Row, Unavailable
-from rexrank.encoders.encoder import Record
+from rexrank.encoders.encoder import EncoderFailure, Record
 from rexrank.encoders.packing import Damaged, checksum, pack, text_key, unpack
 from rexrank.encoders.runs import Run, oldest_run, sweep_temporary, temporary_folder
 from rexrank.environment import positive_number
@@ -333,6 +333,26 @@ class Store:
         if about not in self._warned:
             self._warned.add(about)
             _log.warning(message, *values)
+
+
+def open_store(folder: str | os.PathLike[str] | None, limit_bytes: int) -> Store:
+    """The store that is asked for, or where it cannot be written, with a warning, one that is gone after the run.
+
+    Args:
+        folder: Where it lies; None for `default_folder`.
+        limit_bytes: What it may hold.
+
+    Raises:
+        EncoderFailure: Not even the temporary folder can be written.
+    """
+    try:
+        return Store(folder or default_folder(), limit_bytes)
+    except OSError as error:
+        _log.warning("%s", error)
+    try:
+        return Store(None)
+    except OSError as error:
+        raise EncoderFailure(str(error)) from None
 
 
 def default_folder() -> Path:

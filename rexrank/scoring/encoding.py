@@ -15,7 +15,7 @@ from rexrank import encoders
 from rexrank.encoders.devices import devices
 from rexrank.encoders.encoder import Encoder, EncoderFailure, Model, Record, UnknownEncoder
 from rexrank.encoders.sharding import encode, encode_here, loader
-from rexrank.encoders.store import Store, default_folder, limit_from_environment
+from rexrank.encoders.store import Store, limit_from_environment, open_store
 from rexrank.encoders.weights import Located, MissingWeights, Weights
 from rexrank.errors import RexrankError
 from rexrank.metrics import InvalidCall, Unavailable, compute, metric_of, why_unavailable
@@ -207,7 +207,7 @@ class Encoding:
     def _store(self) -> Store:
         if not self._settings.cache:
             return Store(None)
-        return Store(self._settings.cache_dir or default_folder(), limit_from_environment())
+        return open_store(self._settings.cache_dir, limit_from_environment())
 
     def requests(self, keys: Mapping[str, Mapping[str, Any]]) -> list[Request]:
         """What the encoders have to do: one request an encoder.
