@@ -83,8 +83,7 @@ _ODD = (
     "The reader\u2019s note said \u201cno effusion\u201d \u2013 it is small \u2014 but real\u2026",
     "Patient couldn't hold still, so the base isn't seen; it's likely clear.",
     "Temperature 38 \u00b0C, nodule 4\u00d75 mm, change of \u00b12 mm, \u2265 3 ribs, \u00b5m scale, \u00bd lung.",
-    "\u0397 \u03ba\u03b1\u03c1\u03b4\u03b9\u03ac \u03b5\u03af\u03bd\u03b1\u03b9 \u03c6\u03c5\u03c3\u03b9\u03bf\u03bb\u03bf"
-    "\u03b3\u03b9\u03ba\u03ae.",
+    "\u0397 \u03ba\u03b1\u03c1\u03b4\u03b9\u03ac \u03b5\u03af\u03bd\u03b1\u03b9 \u03bc\u03b5\u03b3\u03ac\u03bb\u03b7.",
     "\u4e24\u80ba\u6e05\u6670\uff0c\u5fc3\u5f71\u4e0d\u5927\u3002",
     "\u0421\u0435\u0440\u0434\u0446\u0435 \u043d\u0435 \u0440\u0430\u0441\u0448\u0438\u0440\u0435\u043d\u043e.",
     "C\u0153ur de taille normale, pas d'\u00e9panchement pleural.",
@@ -92,6 +91,7 @@ _ODD = (
     "All clear \U0001f642\U0001fac1.",
     "Zero\u200bwidth and soft\u00adhyphen marks, and a no\u00a0break space.",
     "\ufeffThe lungs are clear.",
+    "Stray marks \u200b stand \u00ad alone \u2060 between the words of this report.",
     "Pneumonoultramicroscopicsilicovolcanoconiosis with hydropneumothoracopericardiomediastinitis.",
     "A" * 130 + " is one word of the recorder, and the lungs are clear.",
     "clear " * 40 + "lungs",
@@ -152,12 +152,19 @@ def _long(chance: _Chance, sentences: int) -> str:
     )
 
 
+def _garbled(chance: _Chance, words: int) -> str:
+    """One sentence of words that no vocabulary has: few words, but too many pieces for every model."""
+    letters = "abcdefghilmnoprstuvxy"
+    return " ".join("".join(chance.choice(letters) for _ in range(40)) for _ in range(words))
+
+
 def _reports() -> Iterator[str]:
     chance = _Chance("reports")
     yield from _ODD
-    for sentences in (18, 22, 30, 48):
+    for sentences in (18, 22, 30):
         yield _long(chance, sentences)
-    yield _report(chance, 60)
+    yield _garbled(chance, 50)
+    yield _report(chance, 48)
     made = [_report(chance, 1 + chance.below(9)) for _ in range(_COUNT)]
     for header in _HEADERS * 2:
         yield header.format(_report(chance, 3), _sentence(chance))

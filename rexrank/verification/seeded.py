@@ -285,7 +285,7 @@ def _srr_bert(labels: tuple[str, ...]) -> "Maker":
         problem = {"architectures": ["BertForSequenceClassification"], "problem_type": "multi_label_classification"}
         _write_config(target, _bert_config(dimensions, **problem, **_labels(labels)))
         layout = layouts.bert(dimensions, "bert.")
-        layout |= layouts.linear("classifier", len(labels), dimensions.hidden, 3.0, centre=-3.0)
+        layout |= layouts.linear("classifier", len(labels), dimensions.hidden, 4.0, centre=-3.5)
         _write_safetensors(target, fill(checkpoint.name, layout))
 
     return write
