@@ -309,7 +309,7 @@ def damage(path: Path, generator: random.Random) -> None:
         del content[generator.randrange(len(content)) :]
     else:
         size = generator.choice([16, 4096, 16384, 100_000])
-        start, other = (generator.randrange(len(content) // 4096) * 4096 for _ in range(2))
+        start, other = (generator.randrange(1 + len(content) // 4096) * 4096 for _ in range(2))
         content[start : start + size] = bytes(size) if kind == 2 else content[other : other + size]
     path.write_bytes(content)
 
@@ -361,6 +361,19 @@ def test_a_damaged_record_is_told_once_and_made_anew(folder: Path, caplog: pytes
     assert len(caplog.records) == 1
     assert "a record of" in caplog.text
     assert "zebrafish" not in caplog.text
+
+
+def test_a_file_of_many_damaged_records_is_replaced(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    filled(folder, 40)
+    with opened(folder) as connection:
+        connection.execute("UPDATE payloads SET bytes = zeroblob(length(bytes)) WHERE id < 20")
+    with Store(folder) as store:
+        assert not any(is_right(store, number) for number in range(40))
+        fill(store, range(40))
+        assert all(is_right(store, number) for number in range(40))
+    assert len(caplog.records) == 2
+    assert "starts anew" in caplog.text
+    assert [path.name for path in folder.glob("*.sqlite3")] == ["features-v1-2.sqlite3"]
 
 
 @pytest.mark.parametrize("kind", ["garbage", "zeros", "another program", "newer", "a missing column"])

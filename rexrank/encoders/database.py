@@ -186,6 +186,15 @@ class Database:
             self._run(_checkpoint)
         self._run(_checkpoint)
 
+    def renew(self) -> None:
+        """Go on with a new file, or with that which another process has made since.
+
+        Raises:
+            Unavailable: None can be made.
+        """
+        with self._lock:
+            self._renew()
+
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
@@ -317,7 +326,6 @@ class Database:
         return path
 
     def _renew(self) -> None:
-        """Go on with a new file, or with that which another process has made since."""
         opened, is_current = self._file, self._is_current()
         self.close()
         self._file = None

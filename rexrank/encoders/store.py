@@ -34,6 +34,7 @@ _CLOSING_SECONDS = 120.0
 # After the others have kept the file too long, they are given this time before they are asked again.
 _BACK_OFF = 4
 _NEVER = float("inf")
+_MOST_DAMAGED = 10
 _WHY: dict[Reason, str] = {
     "busy": "other processes hold it",
     "full": "no room is left",
@@ -97,6 +98,7 @@ class Store:
         self._memory: dict[tuple[str, bytes], bytes] = {}
         self._memory_bytes = 0
         self._reads_from = self._writes_from = 0.0
+        self._damaged = 0
         self._warned: set[str] = set()
         wanted = Path(tempfile.gettempdir()) if folder is None else user_path(folder)
         try:
@@ -251,10 +253,15 @@ class Store:
         return None
 
     def _remove(self, shelf: str, key: bytes) -> None:
-        """Let go of a damaged record."""
+        """Let go of a damaged record, or of all, where so many are that the file itself cannot be sound."""
         self._warn("damaged", "a record of %s was damaged and is made anew", self.folder)
+        self._damaged += 1
         try:
-            self._database.remove(shelf, key)
+            if self._damaged > _MOST_DAMAGED:
+                self._damaged = 0
+                self._database.renew()
+            else:
+                self._database.remove(shelf, key)
         except Unavailable as unavailable:
             self._note(unavailable, writing=True)
 
