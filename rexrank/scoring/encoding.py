@@ -243,18 +243,23 @@ class Encoding:
         self.used[encoder.name] = located
         shelf = "/".join([encoder.name, encoder.version, *(one.fingerprint for one in located)])
         run = _Run(encoder, located, shelf, loader(request.feature, request.options, located))
-        missing = [self._texts[position] for position in self._store.missing(shelf, self._texts)]
+        self._fill(run, tell)
+        return run
+
+    def _fill(self, run: "_Run", tell: Tell = lambda done, total: None) -> None:
+        """Encode what the store lacks."""
+        missing = [self._texts[position] for position in self._store.missing(run.shelf, self._texts)]
+        missing = [text for text in missing if text not in run.failed]
+        done = 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            tell(done, len(missing))
+
         if missing:
-            done = 0
-
-            def count(more: int) -> None:
-                nonlocal done
-                done += more
-                tell(done, len(missing))
-
             failed = self._encode(run, missing, count)
             run.failed.update(missing[position] for position in failed)
-        return run
 
     def _encode(self, run: "_Run", texts: Sequence[str], done: Callable[[int], None]) -> list[int]:
         if not self._settings.keep_models:
@@ -322,9 +327,12 @@ class Encoding:
         if text in run.failed:
             return None
         record = self._store.get(run.shelf, text)
-        if record is None:  # it was damaged, or another run needed the room
-            device = self.devices[0]
-            run.model = run.model or run.load(device)
+        if record is None and not run.filled_again:  # damage seldom comes alone: what else is gone comes along
+            run.filled_again = True
+            self._fill(run)
+            record = self._store.get(run.shelf, text)
+        if record is None:
+            run.model = run.model or run.load(self.devices[0])
             record = next(iter(run.model.encode([text])))[1]
         return record
 
@@ -357,6 +365,7 @@ class _Run:
     load: Callable[[str], Model]
     failed: set[str] = field(default_factory=set)
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
+    filled_again: bool = False
     model: Model | None = None
 
     @property
