@@ -1,5 +1,6 @@
 """Archives of RadGraph with seeded numbers, as the RadGraph package loads them."""
 
+import gzip
 import io
 import json
 import tarfile
@@ -61,14 +62,14 @@ XL = Archive("radgraph-xl", "microsoft/BiomedVLP-CXR-BERT-general", _XL_LABELS, 
 MODERN = Archive("modern-radgraph-xl", "answerdotai/ModernBERT-base", _XL_LABELS, -2.9)
 
 
-def heads(archive: Archive, hidden: int, inner: int) -> dict[str, Tensor]:
+def heads(archive: Archive, hidden: int) -> dict[str, Tensor]:
     """Layout of everything but the encoder.
 
     Args:
         archive: Which.
         hidden: Width of the encoder's vectors.
-        inner: Width of the hidden layers.
     """
+    inner = _inner(hidden)
     span = 2 * hidden + _FEATURE_SIZE
     ner, relation = f"{archive.namespace}__ner_labels", f"{archive.namespace}__relation_labels"
     pruner = f"_relation._mention_pruners.{relation}._scorer"
@@ -94,6 +95,11 @@ def heads(archive: Archive, hidden: int, inner: int) -> dict[str, Tensor]:
     }
 
 
+def _inner(hidden: int) -> int:
+    """Width of the hidden layers: 150 as published, less behind a tiny encoder."""
+    return 150 if hidden >= 768 else 24
+
+
 def _feedforward(name: str, inputs: int, inner: int) -> dict[str, Tensor]:
     return {
         **linear(f"{name}._linear_layers.0", inner, inputs, 1.4),
@@ -101,8 +107,13 @@ def _feedforward(name: str, inputs: int, inner: int) -> dict[str, Tensor]:
     }
 
 
-def config(archive: Archive, inner: int) -> dict[str, Any]:
-    """The archive's ``config.json``: what the package reads of it, and what training left in it."""
+def config(archive: Archive, hidden: int) -> dict[str, Any]:
+    """The archive's ``config.json``: what the package reads of it, and what training left in it.
+
+    Args:
+        archive: Which.
+        hidden: Width of the encoder's vectors.
+    """
     bert = {"type": "pretrained_transformer_mismatched", "model_name": archive.backbone, "max_length": _MAX_LENGTH}
     return {
         "dataset_reader": {
@@ -118,7 +129,7 @@ def config(archive: Archive, inner: int) -> dict[str, Any]:
             "feature_size": _FEATURE_SIZE,
             "max_span_width": _MAX_SPAN_WIDTH,
             "target_task": "relation",
-            "feedforward_params": {"num_layers": 2, "hidden_dims": inner, "dropout": 0.4},
+            "feedforward_params": {"num_layers": 2, "hidden_dims": _inner(hidden), "dropout": 0.4},
             "loss_weights": {"coref": 0, "events": 0, "ner": 0.2, "relation": 1},
             "modules": {
                 "coref": {"coref_prop": 0, "max_antecedents": 100, "spans_per_word": 0.3},
@@ -136,22 +147,26 @@ def config(archive: Archive, inner: int) -> dict[str, Any]:
     }
 
 
-def write(path: Path, archive: Archive, inner: int, weights: bytes) -> None:
+def write(path: Path, archive: Archive, hidden: int, weights: bytes) -> None:
     """Write an archive; the same bytes for the same weights.
 
     Args:
         path: Where it goes.
         archive: Which.
-        inner: Width of the hidden layers.
+        hidden: Width of the encoder's vectors.
         weights: What ``weights.th`` holds.
     """
     members = {
-        "config.json": json.dumps(config(archive, inner), indent=2).encode(),
+        "config.json": json.dumps(config(archive, hidden), indent=2).encode(),
         "weights.th": weights,
         **{f"vocabulary/{name}": _lines(lines) for name, lines in _vocabulary(archive).items()},
     }
-    # Numbers drawn at random cannot be compressed.
-    with tarfile.open(path, "w:gz", compresslevel=0) as archived:
+    # Numbers drawn at random cannot be compressed; the time of writing would make each archive another.
+    with (
+        path.open("wb") as file,
+        gzip.GzipFile("", "wb", compresslevel=0, fileobj=file, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archived,
+    ):
         for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)

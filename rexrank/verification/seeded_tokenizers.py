@@ -85,12 +85,8 @@ def write_wordpiece(folder: Path, order: str | None = None, tokenizer_class: str
     _write(folder, tokenizer, settings, _BERT_MARKS)
 
 
-def write_mpnet(folder: Path) -> int:
-    """Write the tokenizer of MPNet: the word pieces of BERT behind four other marks, and ``<mask>`` at the end.
-
-    Returns:
-        Number of its tokens.
-    """
+def write_mpnet(folder: Path) -> None:
+    """Write the tokenizer of MPNet: the word pieces of BERT behind four other marks, and ``<mask>`` at the end."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
     words = ["<s>", "<pad>", "</s>", "<unk>", *bert_words(), "<mask>"]
@@ -112,15 +108,10 @@ def write_mpnet(folder: Path) -> int:
     (folder / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
     settings = {"do_lower_case": True, "model_max_length": 512, "tokenizer_class": "MPNetTokenizer"}
     _write(folder, tokenizer, settings, marks)
-    return len(words)
 
 
-def write_roberta(folder: Path) -> int:
-    """Write a byte-level tokenizer in RoBERTa's form.
-
-    Returns:
-        Number of its tokens.
-    """
+def write_roberta(folder: Path) -> None:
+    """Write a byte-level tokenizer of `BPE_SIZE` tokens in RoBERTa's form."""
     from tokenizers import processors
 
     marks = {
@@ -139,15 +130,10 @@ def write_roberta(folder: Path) -> int:
     tokenizer.model.save(str(folder))
     settings = {"add_prefix_space": False, "model_max_length": 512, "tokenizer_class": "RobertaTokenizer"}
     _write(folder, tokenizer, settings, marks)
-    return int(tokenizer.get_vocab_size())
 
 
-def write_modernbert(folder: Path) -> int:
-    """Write a byte-level tokenizer in ModernBERT's form, which has BERT's marks and no class of its own.
-
-    Returns:
-        Number of its tokens.
-    """
+def write_modernbert(folder: Path) -> None:
+    """Write a byte-level tokenizer of `BPE_SIZE` tokens in ModernBERT's form: BERT's marks, no class of its own."""
     from tokenizers import processors
 
     tokenizer = _byte_level(list(_BERT_MARKS.values()))
@@ -163,23 +149,23 @@ def write_modernbert(folder: Path) -> int:
         "tokenizer_class": "PreTrainedTokenizerFast",
     }
     _write(folder, tokenizer, settings, _BERT_MARKS)
-    return int(tokenizer.get_vocab_size())
 
 
-def write_deberta(folder: Path) -> int:
+def deberta_size() -> int:
+    """Number of tokens of the tokenizer that `write_deberta` writes."""
+    return len(_deberta_pieces())
+
+
+def write_deberta(folder: Path) -> None:
     """Write a unigram tokenizer in the form of DeBERTa of version 3, of words, characters and pieces of our reports.
 
     ``spm.model``, which the real repo has too, is left out: no reader of the original takes it where it finds
     ``tokenizer.json``. As with the real one, transformers 5 does not keep to that file: its class puts another
     normaliser in its place.
-
-    Returns:
-        Number of its tokens.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-    pieces = [("[PAD]", 0.0), ("[CLS]", 0.0), ("[SEP]", 0.0), ("[UNK]", 0.0), *_unigrams(), ("[MASK]", 0.0)]
-    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
+    tokenizer = Tokenizer(models.Unigram(_deberta_pieces(), unk_id=3, byte_fallback=False))
     # The real file folds compatible characters and white space with a table of SentencePiece.
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Strip(), normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " ")]
@@ -203,10 +189,14 @@ def write_deberta(folder: Path) -> int:
         "vocab_type": "spm",
     }
     _write(folder, tokenizer, settings, marks)
-    return len(pieces)
 
 
-def _unigrams() -> list[tuple[str, float]]:
+def _deberta_pieces() -> list[tuple[str, float]]:
+    return [("[PAD]", 0.0), ("[CLS]", 0.0), ("[SEP]", 0.0), ("[UNK]", 0.0), *_unigrams(), ("[MASK]", 0.0)]
+
+
+@cache
+def _unigrams() -> tuple[tuple[str, float], ...]:
     """Pieces with the logarithm of their share, by counting alone: the trainer's results differ in the last digits."""
     counts: Counter[str] = Counter()
     for report in REPORTS:
@@ -217,7 +207,7 @@ def _unigrams() -> list[tuple[str, float]]:
             counts.update(word[start:] for start in range(len(word)))
     kept = [(piece, count) for piece, count in counts.items() if len(piece) == 1 or (count > 3 and len(piece) < 13)]
     total = sum(count for _, count in kept)
-    return [(piece, round(math.log(count / total), 3)) for piece, count in sorted(kept, key=_by_share)]
+    return tuple((piece, round(math.log(count / total), 3)) for piece, count in sorted(kept, key=_by_share))
 
 
 def _by_share(item: tuple[str, int]) -> tuple[int, str]:
