@@ -42,8 +42,8 @@ def encoded(weights: Path, feature: str, texts: tuple[str, ...] = ORDINARY) -> l
     model = encoder.load(encoder.locate(Weights(weights, download=False)), "cpu")
     unique = tuple(dict.fromkeys(texts))
     made = dict(model.encode(unique))
-    assert all(record is not None for record in made.values())
-    return [encoder.features[feature](made[position], text) for position, text in enumerate(unique)]
+    records = [record for position in range(len(unique)) if (record := made[position]) is not None]
+    return [encoder.features[feature](record, text) for record, text in zip(records, unique, strict=True)]
 
 
 def test_made_twice_is_the_same_to_the_byte(seeded_weights: Path, tmp_path: Path) -> None:
