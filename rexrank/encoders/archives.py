@@ -4,13 +4,16 @@ An archive comes from the net, so nothing in it is trusted: only plain files of 
 one that reaches for a path outside, or holds a link or a device, is refused as a whole.
 """
 
+import gzip
 import os
 import shutil
 import tarfile
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from rexrank.encoders.encoder import EncoderFailure
 from rexrank.files import sync_folder
@@ -19,6 +22,8 @@ from rexrank.processes import hold_lock
 _PIECE = 1 << 20
 # Published archives have fewer than ten; more would only keep us busy.
 _MOST_MEMBERS = 1000
+# What stands before a file, such as a long name, and is read as a whole; and zeros behind the last.
+_MOST_AROUND = 1 << 20
 _POLL_SECONDS = 0.1
 _UNPACKED, _PART = "unpacked", ".part"
 
@@ -47,9 +52,10 @@ def unpack(archive: Path, sha256: str, folder: Path, limits: Mapping[str, int], 
             target.mkdir(parents=True, exist_ok=True)
             _locked(target / "lock", lambda: _unpack_once(archive, target, limits, name))
     except OSError as error:
+        # No path: the sentence is published with results.
         raise EncoderFailure(
-            f"{name} cannot be unpacked into {folder} ({error.strerror or type(error).__name__}); make room there, or "
-            "set REXRANK_HOME to a folder that can be written"
+            f"{name} cannot be unpacked beside the features ({error.strerror or type(error).__name__}); make room "
+            "there, or set REXRANK_CACHE to a folder that can be written"
         ) from None
     return target / _UNPACKED
 
@@ -79,19 +85,44 @@ def _unpack_once(archive: Path, target: Path, limits: Mapping[str, int], name: s
 
 def _take_files(archive: Path, folder: Path, limits: Mapping[str, int], name: str) -> None:
     try:
-        with tarfile.open(archive, "r|gz") as opened:
-            for number, member in enumerate(opened):
-                if number >= _MOST_MEMBERS or member.size > max(limits.values()):
-                    raise EncoderFailure(f"{name} holds more than a checkpoint, so nothing of it is taken")
-                path = _checked(member, name)
-                if path and (limit := _limit(path, limits)) is not None:
-                    _take(opened, member, folder / path, limit, name)
-    except (tarfile.TarError, EOFError) as error:
+        # Not "r|gz", which passes over the checksum at the end.
+        with gzip.open(archive) as plain:
+            with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Member) as opened:
+                _take_members(opened, folder, limits, name)
+            if len(plain.read(_MOST_AROUND)) == _MOST_AROUND:  # the end is reached, or there is too much before it
+                raise _too_much(name)
+    except (tarfile.TarError, EOFError, zlib.error) as error:
         raise _damaged(name, error) from None
     except OSError as error:
         if error.errno is not None:  # the disk's; gzip's own have no number
             raise
         raise _damaged(name, error) from None
+
+
+def _take_members(opened: tarfile.TarFile, folder: Path, limits: Mapping[str, int], name: str) -> None:
+    size = 0
+    for number, member in enumerate(opened):
+        size += member.size
+        if number >= _MOST_MEMBERS or size > sum(limits.values()):
+            raise _too_much(name)
+        path = _checked(member, name)
+        if path and (limit := _limit(path, limits)) is not None:
+            _take(opened, member, folder / path, limit, name)
+
+
+class _Member(tarfile.TarInfo):
+    """Refuses what would fill the memory before a name is known."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if not found.isreg() and found.size > _MOST_AROUND:
+            raise tarfile.ReadError("too long")
+        return found
+
+
+def _too_much(name: str) -> EncoderFailure:
+    return EncoderFailure(f"{name} holds more than a checkpoint, so nothing of it is taken")
 
 
 def _damaged(name: str, error: Exception) -> EncoderFailure:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rexrank import environment
 from rexrank.encoders.archives import unpack
 from rexrank.encoders.encoder import EncoderFailure
 from rexrank.encoders.inventory import Checkpoint
+from rexrank.encoders.store import default_folder
 from rexrank.encoders.weights import Located
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def place_of(located: Located) -> str:
 
 
 def folder_of(located: Located) -> Path:
-    """Folder with the files of the archive, which is unpacked once a machine.
+    """Folder with the files of the archive, which is unpacked once a machine, beside the features.
 
     Raises:
         EncoderFailure: It is damaged, or cannot be unpacked.
@@ -90,8 +90,11 @@ def folder_of(located: Located) -> Path:
     name = located.checkpoint.files[0]
     if not name.endswith(_SUFFIX):
         return located.folder
-    home = environment.home() / "unpacked"
-    return unpack(located.files[name], located.sha256[name], home, _LIMITS, place_of(located))
+    try:
+        place = default_folder() / "unpacked"
+    except OSError as error:
+        raise EncoderFailure(f"{place_of(located)} cannot be unpacked: {error}") from None
+    return unpack(located.files[name], located.sha256[name], place, _LIMITS, place_of(located))
 
 
 def read_settings(folder: Path, where: str) -> Settings:
