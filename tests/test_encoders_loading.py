@@ -177,6 +177,13 @@ def test_another_configuration_is_refused(copy: Path, settings: dict[str, object
         transformer_in(located(copy.parent, inventory.DISTILROBERTA))
 
 
+@pytest.mark.parametrize("name", ["attn_implementation", "_attn_implementation"])
+def test_a_kernel_that_a_configuration_names_is_not_fetched(copy: Path, name: str) -> None:
+    before = states(transformer_in(located(copy.parent, inventory.DISTILROBERTA)), IDS)
+    change_config(copy, **{name: "somebody/kernel"})
+    assert torch.equal(states(transformer_in(located(copy.parent, inventory.DISTILROBERTA)), IDS), before)
+
+
 @pytest.mark.parametrize("content", ["{", "[]", "null", '{"hidden_size": 32}'])
 def test_a_damaged_configuration(copy: Path, content: str) -> None:
     (copy / "config.json").write_text(content, encoding="utf-8")

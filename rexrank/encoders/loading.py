@@ -47,9 +47,12 @@ def config_in(located: Located) -> Any:
     from transformers import AutoConfig
 
     try:
-        return AutoConfig.from_pretrained(located.folder, local_files_only=True, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(located.folder, local_files_only=True, trust_remote_code=False)
+        # It may name a kernel for attention on the Hub: code, which would be fetched and run.
+        config._attn_implementation = None
     except Exception as error:
         raise EncoderFailure(f"{located.checkpoint.repo}/config.json is not usable ({type(error).__name__})") from None
+    return config
 
 
 def transformer_in(located: Located, layers: int | None = None) -> "torch.nn.Module":
