@@ -210,13 +210,15 @@ class Dygie:
         """Types of the relations within each report, int64 [paired, paired], 0 for none."""
         import torch
 
+        sizes = [len(one) for one in paired]
+        if not any(sizes):
+            return [np.zeros((0, 0), np.int64)] * len(paired)
         chosen = np.concatenate(paired)
         first, last = self._on_device(spans.first[chosen]), self._on_device(spans.last[chosen])
         vectors = torch.cat([words[first], words[last], self._width_vectors[last - first]], dim=1)
         scores = mention[self._on_device(chosen)]
         heads = (vectors @ self._of_head.T).add_(self._pair_bias)
         tails = vectors @ self._of_tail.T
-        sizes = [len(one) for one in paired]
         parts = zip(*(table.split(sizes) for table in (vectors, heads, tails, scores)), strict=True)
         found = torch.cat([types for part in parts for types in self._types_within(*part)]).cpu().numpy()
         bounds = np.cumsum([size * size for size in sizes])[:-1]
