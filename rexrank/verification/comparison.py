@@ -1,11 +1,12 @@
 """Comparing what an original gives for texts with what rexrank gives.
 
-An original's answer is first put into a short form, which is also what tests keep: graphs and lists as a digest with
-their sizes, floats rounded. Texts and pairs are named by their place in the list, from 1; no text is ever shown.
+An original's answer is first put into a short form, which is also what tests keep: graphs as a digest with their sizes,
+floats rounded. Texts and pairs are named by their place in the list, from 0; no text is ever shown.
 """
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 from rexrank.labels import NAMES
 from rexrank.metrics import TextFeatures, compute
 from rexrank.metrics.bertscore import match
+from rexrank.metrics.ratescore import Entity
 from rexrank.reports.studies import is_blank
+from rexrank.verification.ties import can_score
 
 TOLERANCE = 1e-5
 
@@ -38,10 +41,17 @@ _LEAST_KINDS = 10
 _LEAST_SPREAD = 0.001
 _WITHOUT_SENTENCE = 0.5
 _WHITE_SPACE = "the original fails on a report of white space alone"
+_OPPOSED = (
+    "P and R differ in sign, which real encoders never give; F is 0 here, and in the original what the formula gives"
+)
 _NO_ENTITIES = "the original drops a report that has no sentence of three characters"
 _NO_SENTENCE = (
     "the original drops a report that has no sentence of three characters, so that a list gets fewer scores and later "
     "pairs the wrong partner; here such a pair has .5"
+)
+_EQUALLY_NEAR = (
+    "an entity is as near to several of different types, and the original takes any of them, as its last digits fall; "
+    "here it is the first"
 )
 
 
@@ -80,9 +90,8 @@ def shortened(answer: Answer) -> dict[str, Any]:
     short = dict(answer)
     if "graphs" in short:
         short["graphs"] = [_unless_failed(_graph_form, one) for one in short["graphs"]]
-    for name in ("entities", "sentences"):
-        if name in short:
-            short[name] = [_unless_failed(_list_form, one) for one in short[name]]
+    if "sentences" in short:
+        short["sentences"] = [_unless_failed(len, one) for one in short["sentences"]]
     rounded: dict[str, Any] = _rounded(short)
     return rounded
 
@@ -165,18 +174,22 @@ def compare_bertscore(answer: Answer, items: Items, pairs: Sequence[Pair], model
         pairs: Pairs of the job, prediction first.
         model: Option `model` of the metric (``rexrank``).
     """
-    theirs = [_unless_failed(_match_form, scores) for scores in answer["raw"]]
+    theirs = answer["raw"]
+    opposed = [at for at, one in enumerate(theirs) if not _failed(one) and (one[0] or 0.0) * (one[1] or 0.0) < 0]
+    rows = [_unless_failed(_match_form, one) for one in theirs]
     ours = np.array([match(items[prediction], items[reference]) for prediction, reference in pairs])
-    values = np.array([scores[-1] for scores in theirs if not _failed(scores) and scores[-1]])
+    values = np.array([one[-1] for one in rows if not _failed(one) and one[-1]])
     spread = float(np.ptp(values)) if len(values) else 0.0
-    raw = _with_content(_close("P, R, F", "pair", theirs, ours), f"F spreads over {spread:.3f}", spread > _LEAST_SPREAD)
+    raw = _with_content(_close("P, R, F", "pair", rows, ours), f"F spreads over {spread:.3f}", spread > _LEAST_SPREAD)
+    raw = replace(raw, known=_places({_OPPOSED: opposed}))
     if not answer["rescaled"]:
         return [raw]
     first = pairs[: len(answer["rescaled"])]
     features = {"bertscore_tokens": _sides(first, items)}
     score = compute("bertscore", *_split(first), features=features, model=model, rescale=True)["bertscore"]
-    rescaled = [_unless_failed(lambda scores: [scores[-1]], scores) for scores in answer["rescaled"]]
-    return [raw, _close("F rescaled", "pair", rescaled, score.values[:, None])]
+    rescaled = [_unless_failed(lambda one: [one[-1]], one) for one in answer["rescaled"]]
+    known = {_OPPOSED: [at for at in opposed if at < len(first)]}
+    return [raw, _close("F rescaled", "pair", rescaled, score.values[:, None], known)]
 
 
 def compare_ratescore(answer: Answer, items: Items, texts: Sequence[str], pairs: Sequence[Pair]) -> list[Comparison]:
@@ -189,11 +202,14 @@ def compare_ratescore(answer: Answer, items: Items, texts: Sequence[str], pairs:
         pairs: Pairs of the job, prediction first.
     """
     theirs = answer["entities"]
-    without = {text for text, sentences in zip(texts, answer["sentences"], strict=True) if not sentences[0]}
-    ours = [_list_form([[entity.text, entity.type] for entity in items[text]]) for text in texts]
+    without = {text for text, sentences in zip(texts, answer["sentences"], strict=True) if not sentences}
     known = {_NO_ENTITIES: [place for place, text in enumerate(texts) if _failed(theirs[place]) and text in without]}
-    entities = _exact("entities", "text", theirs, ours, _said_of_lists, known)
-    counts = [form[0] for form in theirs if not _failed(form)]
+    ours = [
+        one if not _failed(one) and _same_entities(one, items[text]) else [entity[:2] for entity in items[text]]
+        for one, text in zip(theirs, texts, strict=True)
+    ]
+    entities = _exact("entities", "text", theirs, ours, _said_of_entities, known)
+    counts = [len(one) for one in theirs if not _failed(one)]
     entities = _with_content(entities, f"{sum(counts):,} entities", _share(counts) >= _LEAST_SHARE)
     return [entities, *(_compare_rate(answer, items, pairs, without, table) for table in ("long", "short"))]
 
@@ -210,8 +226,30 @@ def _compare_rate(answer: Answer, items: Items, pairs: Sequence[Pair], without: 
         for place, value in enumerate(theirs)
     ]
     made = _close(f"scores ({table})", "pair", rows, score.values[:, None])
+    tied = []
+    for place, _ in made.differences:
+        one, other = (items[text] for text in pairs[place])
+        if not _failed(theirs[place]) and can_score(theirs[place], one, other, table, TOLERANCE):
+            tied.append(place)
+    if tied:
+        made = _close(made.what, "pair", rows, score.values[:, None], {_EQUALLY_NEAR: tied})
     content = f"the original gives {len(answer['as_a_list']):,} scores for a list of all pairs" if left_out else ""
-    return replace(made, known=_places({_NO_SENTENCE: left_out}), content=content)
+    return replace(made, known={**made.known, **_places({_NO_SENTENCE: left_out})}, content=content)
+
+
+def _same_entities(theirs: Sequence[Sequence[str]], ours: Sequence[Entity]) -> bool:
+    """Whether types and words are the same; the original shows the pieces that its tokenizer makes of a word.
+
+    These are in another Unicode form, and only a part of a character where the tokenizer takes one apart.
+    """
+    return len(theirs) == len(ours) and all(
+        kind == entity.type and _canonical(words) in _canonical(entity.text)
+        for (words, kind), entity in zip(theirs, ours, strict=True)
+    )
+
+
+def _canonical(words: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", words).split())
 
 
 def _split(pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
@@ -276,10 +314,7 @@ def _places(known: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
 
 
 def _match_form(scores: Sequence[float | None]) -> list[float]:
-    """P, R and F, where F of P and R with different signs is 0, as here; real encoders give no such vectors.
-
-    Where a text has no token, P and R of some encoders are no numbers in the original, and F is 0.
-    """
+    """P, R and F as they are here; where a text has no token, P and R of some encoders are no numbers, and F is 0."""
     precision, recall, f = (value or 0.0 for value in scores)
     return [precision, recall, f if precision * recall > 0 else 0.0]
 
@@ -295,11 +330,6 @@ def _graph_form(entities: Mapping[str, Any]) -> list[Any]:
         for number, entity in entities.items()
     ]
     return [len(rows), sum(len(row[-1]) for row in rows), _digest(rows)]
-
-
-def _list_form(rows: Sequence[Any]) -> list[Any]:
-    """Number of rows and a digest of all."""
-    return [len(rows), _digest(rows)]
 
 
 def _digest(value: Any) -> str:
@@ -348,8 +378,10 @@ def _said_of_graphs(one: Sequence[Any], other: Sequence[Any]) -> str:
     return f"original {one[0]} entities, {one[1]} relations, here {other[0]}, {other[1]}"
 
 
-def _said_of_lists(one: Sequence[Any], other: Sequence[Any]) -> str:
-    return f"others, {one[0]} on both sides" if one[0] == other[0] else f"original {one[0]}, here {other[0]}"
+def _said_of_entities(one: Sequence[Any], other: Sequence[Any]) -> str:
+    if len(one) != len(other):
+        return f"original {len(one)} entities, here {len(other)}"
+    return f"others, {len(one)} on both sides"
 
 
 def _said_of_labels(one: Sequence[int], other: Sequence[int]) -> str:
