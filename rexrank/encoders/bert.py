@@ -112,7 +112,8 @@ class FirstStates:
             pad_id: Id of the padding token.
             device: Torch device.
         """
-        *layers, self._last = bert.encoder.layer
+        *layers, last = bert.encoder.layer
+        self._last: Any = last
         bert.encoder.layer = type(bert.encoder.layer)(layers)
         bert.pooler = None
         self._bert = bert
