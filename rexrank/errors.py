@@ -21,6 +21,10 @@ class WrongSetting(RexrankError):
     """A variable of the environment has a value that makes no sense."""
 
 
+class NoFolder(RexrankError, ValueError):
+    """An argument names a folder, and there is none."""
+
+
 class RefusedInput(RexrankError, ValueError):
     """An input that cannot be scored as it is.
 

@@ -29,7 +29,7 @@ def test_every_score_is_listed_and_those_of_questions_apart(capsys: pytest.Captu
 
 def test_how_to_get_them_stands_with_each_group(capsys: pytest.CaptureFixture[str]) -> None:
     here, absent = printed(capsys).split("not computed here")
-    here, encoded = here.split("once the weights are here (`rexrank weights pull`)")
+    here, encoded = here.split("once the weights are here (`rexrank weights pull --for KEY`)")
     assert "bleu2 " in here
     assert "--metrics KEY,KEY` computes" in here
     assert "needs the option training" in here

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,11 @@ from localhub_fixtures import HubServer
 from waiting import free_port, surroundings
 
 from rexrank.cli import main
-from rexrank.cli.weights import shown_size
 from rexrank.encoders import downloads
+from rexrank.encoders.downloads import shown_size
 from rexrank.encoders.inventory import CHECKPOINTS, Checkpoint
 from rexrank.encoders.weights import Weights
-from rexrank.localhub import running
+from rexrank.localhub import Fault, running
 from rexrank.verification.seeded import make
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -141,6 +142,10 @@ def test_a_folder_and_its_faults_are_shown(capsys: pytest.CaptureFixture[str], s
         (["pull", "--for", "bleu2"], "bleu2 needs no weights"),
         (["pull", "--all", "--json"], "--json and --weights go with the list alone"),
         (["chexbert", "--to", "models"], "--to goes with pull alone"),
+        (["--weights", "modles"], 'weights: there is no folder "modles"'),
+        (["pull", "../models"], 'there is no checkpoint "../models"'),
+        (["pull", "/models"], 'there is no checkpoint "/models"'),
+        (["pull", "ana/.."], 'there is no checkpoint "ana/.."'),
     ],
 )
 def test_words_that_make_no_sense(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
@@ -254,19 +259,47 @@ def test_what_the_hub_lacks_does_not_hold_up_the_rest(
     assert entries(capsys, "radgraph-xl")["radgraph-xl"]["state"] == "present"
 
 
-def test_two_pulls_into_one_folder_at_once(online: HubServer, place: Path, seeded: Path) -> None:
+def started(place: Path, url: str, *words: str | Path) -> subprocess.Popen[bytes]:
+    """The command in a process of its own, on a machine with an empty cache."""
     settings = {
         **surroundings("HF_", "REXRANK_"),
-        "HF_ENDPOINT": online.url,
+        "HF_ENDPOINT": url,
         "HF_HOME": str(place / "home"),
         "REXRANK_HOME": str(place / "rexrank"),
         "NO_PROXY": "127.0.0.1",
     }
-    command = [sys.executable, "-m", "rexrank", "weights", "pull", "chexbert", "--to", str(place / "models")]
-    both = [
-        subprocess.Popen(command, env=settings, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-m", "rexrank", "weights", *map(str, words)]
+    return subprocess.Popen(command, env=settings, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_what_a_kill_left_in_a_folder_is_removed_by_the_next_pull(
+    capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models, held = place / "models/slow/one", [False]
+    slow = Fault(delay=20)
+    with running(place / "slow", fault=lambda _, path: slow if held[0] and "/resolve/" in path else None) as hub:
+        api = HfApi(hub.url, token=HubServer(hub.url, hub.root).user("slow"))
+        api.create_repo("slow/one")
+        for name, content in {"config.json": b"{}", "model.safetensors": b"x"}.items():
+            api.upload_file(path_or_fileobj=content, path_in_repo=name, repo_id="slow/one")
+        held[0] = True
+        killed = started(place, hub.url, "pull", "slow/one", "--to", place / "models")
+        deadline = time.monotonic() + 30
+        while not (found := list(models.glob(".pull-*/lock"))) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        held[0] = False
+        run(capsys, "pull", "slow/one", "--to", place / "models")
+        assert found[0].exists(), "it is alive, and was robbed"
+        (models / "config.json").unlink()
+        killed.kill()
+        killed.communicate()
+        run(capsys, "pull", "slow/one", "--to", place / "models")
+    assert sorted(path.name for path in models.iterdir()) == ["config.json", "model.safetensors"]
+
+
+def test_two_pulls_into_one_folder_at_once(online: HubServer, place: Path, seeded: Path) -> None:
+    both = [started(place, online.url, "pull", "chexbert", "--to", place / "models") for _ in range(2)]
     for process in both:
         _, err = process.communicate(timeout=90)
         assert process.returncode == 0, err

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -68,7 +69,7 @@ def test_the_first_layers_equal_those_of_the_whole_model(
     whole = AutoModel.from_pretrained(seeded_weights / checkpoint.repo).eval()
     with torch.inference_mode():
         expected = whole(input_ids=IDS, output_hidden_states=True).hidden_states[layers]
-    module = transformer_in(located(seeded_weights, checkpoint), layers)
+    module: Any = transformer_in(located(seeded_weights, checkpoint), layers)
     assert module.config.num_hidden_layers == layers
     assert not module.training
     assert not any(parameter.requires_grad for parameter in module.parameters())

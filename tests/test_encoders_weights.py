@@ -32,7 +32,7 @@ from rexrank.encoders.inventory import (
     transformer,
 )
 from rexrank.encoders.weights import MissingWeights, Weights
-from rexrank.errors import WrongSetting
+from rexrank.errors import NoFolder, WrongSetting
 from rexrank.localhub import Fault, running
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,7 +115,30 @@ def test_the_folder_itself_holds_files_whose_names_say_what_they_are(place: Path
 def test_the_environment_names_a_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REXRANK_WEIGHTS", str(write(place / "models", {"chexbert.pth": b"x"})))
     assert Weights().locate(CHEXBERT).source == "folder"
+    (place / "other").mkdir()
     assert "looked in the folder of --weights and" in missing(CHEXBERT, Weights(place / "other"))
+
+
+def test_a_folder_that_is_none_is_refused_where_it_is_given_and_said_where_it_is_set(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(place, {"file": b"x"})
+    for wrong in ("modles", str(place / "file")):
+        with pytest.raises(NoFolder, match="weights: there is no folder"):
+            Weights(wrong)
+    monkeypatch.setenv("REXRANK_WEIGHTS", str(place / "modles"))
+    sentence = missing(CHEXBERT)
+    assert "looked in REXRANK_WEIGHTS (no folder) and the Hub's cache" in sentence
+    assert "modles" not in sentence
+
+
+def test_a_folder_is_found_however_it_is_written(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(place / "models", {"chexbert.pth": b"x"})
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("HOME", str(place))
+    for words in ("models", "models/", "./models", "~/models", "~/models/", "models/../models"):
+        monkeypatch.setenv("REXRANK_WEIGHTS", words)
+        assert Weights().locate(CHEXBERT).source == Weights(words).locate(CHEXBERT).source == "folder"
 
 
 def test_a_folder_without_the_checkpoint_falls_through(place: Path) -> None:
@@ -340,7 +363,7 @@ def test_a_cache_that_cannot_be_written_is_named(hub: HubServer, place: Path, mo
     (place / "locked").write_bytes(b"")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "locked/hub"))
     sentence = missing(replace(CHEXBERT, repo="weights-ana/locked", revision=commit))
-    assert "and the folder for them cannot be written (not a directory); set HF_HOME to one that can" in sentence
+    assert "and the folder for them cannot be written (not a directory); set HF_HOME to another folder" in sentence
 
 
 def test_a_full_disk_is_said_before_anything_is_fetched(hub: HubServer, place: Path) -> None:
@@ -350,7 +373,7 @@ def test_a_full_disk_is_said_before_anything_is_fetched(hub: HubServer, place: P
     there = replace(downloads.published(checkpoint), sizes={"chexbert.pth": room + 2**30})
     with pytest.raises(downloads.NotFetched, match="the disk has no room for them") as raised:
         downloads.fetch_into(checkpoint, place / "models", there)
-    assert "set HF_HOME" in str(raised.value.advice)
+    assert raised.value.advice == "free some, or name another folder"
 
 
 SHORT_DISK = """
@@ -369,7 +392,7 @@ except MissingWeights as error:
 def test_a_disk_that_fills_up_meanwhile_leaves_nothing_half(hub: HubServer, place: Path) -> None:
     commit = publish(hub, "weights-ana/filling", {"chexbert.pth": os.urandom(4 * 2**20)})
     sentence = last_json(SHORT_DISK, ["weights-ana/filling", commit], ROOT, machine(hub, place), 60)
-    assert "and the folder for them cannot be written (file too large); set HF_HOME to one that can" in sentence
+    assert "and the folder for them cannot be written (file too large); set HF_HOME to another folder" in sentence
     assert not [path for path in (place / "home").rglob("*") if path.is_file() and path.stat().st_size > 2**16]
 
 
@@ -456,9 +479,11 @@ class Plan:
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
+        self.place = ""
 
     def __call__(self, method: str, path: str) -> Fault | None:
-        return self.fault if method in ("GET", "HEAD") and ("/resolve/" in path or "/api/models/" in path) else None
+        of_files = method in ("GET", "HEAD") and ("/resolve/" in path or "/api/models/" in path)
+        return self.fault if of_files and self.place in path else None
 
 
 @pytest.fixture(scope="module")
@@ -478,6 +503,10 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HubServer
         (Fault(status=403), "does not accept this token"),
         (Fault(status=429, retry_after=1), "asks for patience; try again later"),
         (Fault(status=503), "did not answer"),
+        (Fault(status=404), "has not what was asked for; look at HF_ENDPOINT, or name a folder"),
+        (Fault(status=418), "refused"),
+        # The client takes a page of another server for an answer.
+        (Fault(status=200), "answered what no Hub does; look at HF_ENDPOINT and at proxies, or name a folder"),
         (Fault(cut=True), "did not answer"),
     ],
 )
@@ -487,8 +516,50 @@ def test_every_refusal_is_one_sentence(
     server, plan = faulty
     monkeypatch.setenv("HF_ENDPOINT", server.url)
     monkeypatch.setattr(downloads, "_silent", {})
-    plan.fault = fault
+    plan.fault, plan.place = fault, ""
     assert f"the Hub of HF_ENDPOINT {said}" in missing(replace(CHEXBERT, repo="weights-ana/faulty", revision=None))
+
+
+@pytest.mark.parametrize(
+    ("part", "fault"),
+    [
+        ("/api/models/weights-ana/faulty", Fault(status=503)),
+        ("/weights-ana/faulty/resolve/", Fault(status=200)),  # a file of another size than announced
+        ("/weights-ana/faulty/resolve/", Fault(cut=True)),
+    ],
+)
+def test_one_spoilt_repo_does_not_cost_the_others(
+    faulty: tuple[HubServer, Plan], monkeypatch: pytest.MonkeyPatch, part: str, fault: Fault
+) -> None:
+    server, plan = faulty
+    publish(server, "weights-ana/sound", {"chexbert.pth": b"x"})
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    monkeypatch.setattr(downloads, "_silent", {})
+    plan.fault, plan.place = fault, part
+    missing(replace(CHEXBERT, repo="weights-ana/faulty", revision=None))
+    found = Weights().locate(replace(CHEXBERT, repo="weights-ana/sound", revision=None))
+    assert found.files["chexbert.pth"].read_bytes() == b"x"
+
+
+def test_what_is_large_is_announced_before_it_is_fetched(
+    faulty: tuple[HubServer, Plan], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, plan = faulty
+    publish(server, "weights-ana/large", {"chexbert.pth": bytes(12_000_000)})
+    publish(server, "weights-ana/small", {"chexbert.pth": bytes(1_000)})
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    large, small = (replace(CHEXBERT, repo=f"weights-ana/{name}", revision=None) for name in ("large", "small"))
+    plan.fault, plan.place = Fault(status=404), "/resolve/"  # nothing arrives
+    missing(large, Weights(progress=True))
+    way_out = "REXRANK_DOWNLOAD=0, or --no-download of `rexrank score`, leaves it out"
+    line = f"fetching chexbert, 12.0 MB, from the Hub of HF_ENDPOINT ({way_out})\n"
+    assert capsys.readouterr().err == line
+    plan.fault = None
+    Weights(progress=True).locate(large)
+    assert capsys.readouterr().err == line
+    Weights(progress=True).locate(large)
+    Weights(progress=True).locate(small)
+    assert capsys.readouterr().err == ""
 
 
 # What is known of the published checkpoints

@@ -1,4 +1,4 @@
-"""List the metrics: every score, which way it is better, and whether it can be computed here.
+"""List the metrics: every score, which way it is better, and what it needs here.
 
 Examples:
   rexrank metrics
@@ -76,7 +76,7 @@ def _listed() -> str:
     blocks = [
         [f"computed here from texts ({len(here)}):", *_described(here, width), "", _HOW],
         *_group("from texts, once this is given", from_texts, width),
-        *_group("from texts, once the weights are here (`rexrank weights pull`)", encoded, width),
+        *_group("from texts, once the weights are here (`rexrank weights pull --for KEY`)", encoded, width),
         *_group("not computed here", judged, width, f"  {WAY_OUT}"),
         [
             f"for answers to questions, not part of --metrics all ({len(answers)}):",

@@ -1,21 +1,26 @@
 """Score a file of predictions against references and print the score card.
 
-Files are JSON, JSONL, CSV, TSV or Parquet: on this machine, or in a dataset repo
-of a Hub as hf://datasets/OWNER/NAME[@REVISION]/PATH.
+Files are JSON, JSONL, CSV, TSV or Parquet: on this machine, or in a dataset
+repo of a Hub as hf://datasets/OWNER/NAME[@REVISION]/PATH.
+
+Scores of neural models need checkpoints, which are fetched when they are
+needed: 3.7 GB for the protocol rexrank. `rexrank weights` lists them.
+--no-download fetches none and computes the other scores.
 
 Examples:
   rexrank score predictions.csv --references references.json
   rexrank score predictions.csv --references references.json --out card/
-  rexrank score predictions.json --references references.json --protocol rexrank@2025-09-05
-  rexrank score predictions.json --references references.json --protocol plain --metrics bleu,rouge_l
-  rexrank score predictions.json --references references.json --metrics rouge1 --option stemmer=False
-  rexrank score predictions.json --references references.json --text-preparation sections+lower+deid-drop
-  rexrank score predictions.json --references references.json --weights weights/ --device cuda
-  rexrank score hf://datasets/me/predictions --references hf://datasets/rexrank/iu-xray --json
+  rexrank score p.json --references r.json --protocol rexrank@2025-09-05
+  rexrank score p.json --references r.json --protocol plain --metrics bleu
+  rexrank score p.json --references r.json --option on_empty_prediction=worst
+  rexrank score p.json --references r.json --weights models/ --device cuda
+  rexrank score p.json --references r.json --text-preparation sections+lower
+  rexrank score hf://datasets/me/preds --references hf://datasets/me/refs
 
-Text options, joined with + to a text preparation or alone; both texts are treated alike:
-  lower, collapse (white space), headers-drop, numbers-mark, deid-drop or deid-mark (XXXX, ___), and one
-  of the cleaning recipes iu, iu_literal_hyphen, mimic_r2gen, mimic_r2gengpt. docs/score.md defines them.
+Text options, joined with + to a text preparation or alone; both texts are
+treated alike: lower, collapse (white space), headers-drop, numbers-mark,
+deid-drop or deid-mark (XXXX, ___), and one of the cleaning recipes iu,
+iu_literal_hyphen, mimic_r2gen, mimic_r2gengpt. docs/score.md defines them.
 
 Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
 3 nothing could be computed.
@@ -29,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
 from rexrank.cli.streams import print_json
-from rexrank.errors import RexrankError, shown
+from rexrank.errors import NoFolder, RexrankError, shown
 from rexrank.files import user_path
 
 if TYPE_CHECKING:
@@ -82,9 +87,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder with the checkpoints of encoders (default: REXRANK_WEIGHTS, else the Hub)",
     )
-    parser.add_argument("--no-download", action="store_true", help="never fetch checkpoints from the Hub")
     parser.add_argument(
-        "--cache-dir", metavar="DIR", help="where features of texts are kept for the next run (default: REXRANK_CACHE)"
+        "--no-download",
+        action="store_true",
+        help="fetch nothing; scores that lack their checkpoints are left out",
+    )
+    parser.add_argument(
+        "--cache-dir",
+        metavar="DIR",
+        help="where features of texts are kept for the next run (default: REXRANK_CACHE)",
     )
     parser.add_argument("--no-cache", action="store_true", help="keep no features for the next run")
     parser.add_argument(
@@ -128,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
             cache_dir=arguments.cache_dir,
             cache=not arguments.no_cache,
         )
-    except (InvalidCall, UnknownDevice, UnknownProtocol) as error:
+    except (InvalidCall, NoFolder, UnknownDevice, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)
         return WRONG_USAGE
     if arguments.json:

@@ -8,9 +8,10 @@ Examples:
   rexrank weights pull --for radgraph,bertscore
   rexrank weights pull --all --to models/
 
-The list never asks the network. `pull` brings checkpoints, with the tokenizers that they need, into the Hub's
-cache, or with --to into a folder that serves as --weights on a machine without a network.
-docs/weights.md says where each comes from.
+The list never asks the network. `pull` brings checkpoints, with the tokenizers
+that they need, into the Hub's cache, or with --to into a folder that serves as
+--weights on a machine without a network. docs/weights.md says where each comes
+from, and under which licence.
 
 Exit codes: 0 done, 1 not everything could be fetched, 2 wrong usage.
 """
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, REFUSED, WRONG_USAGE
 from rexrank.cli.streams import print_json
-from rexrank.errors import RexrankError, shown
+from rexrank.errors import NoFolder, RexrankError, shown
 from rexrank.files import user_path
 
 if TYPE_CHECKING:
@@ -100,12 +101,14 @@ def run(arguments: argparse.Namespace) -> int:
     pulling = arguments.names[:1] == ["pull"]
     try:
         return _pull(arguments) if pulling else _list(arguments)
-    except (_WrongUsage, UnknownCheckpoint, InvalidCall) as error:
+    except (_WrongUsage, NoFolder, UnknownCheckpoint, InvalidCall) as error:
         print(f"rexrank weights: {error}", file=sys.stderr)
         return WRONG_USAGE
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
     from rexrank.encoders.inventory import CHECKPOINTS, named
     from rexrank.encoders.weights import Weights
 
@@ -114,7 +117,9 @@ def _list(arguments: argparse.Namespace) -> int:
             raise _WrongUsage(f"--{'for' if option == 'metrics' else option} goes with pull alone")
     weights = Weights(arguments.weights, download=False)
     chosen = named(arguments.names) if arguments.names else list(CHECKPOINTS.values())
-    entries = [_entry(weights, checkpoint) for checkpoint in chosen]
+    # Files are hashed when they are seen for the first time.
+    with tqdm(chosen, "look", delay=1, leave=False, disable=None) as looked_at:
+        entries = [_entry(weights, checkpoint) for checkpoint in looked_at]
     if arguments.json:
         print_json(entries)
     else:
@@ -142,6 +147,8 @@ def _entry(weights: "Weights", checkpoint: "Checkpoint") -> dict[str, Any]:
 
 
 def _table(entries: Sequence[dict[str, Any]]) -> str:
+    from rexrank.encoders.downloads import shown_size
+
     column = max(len(entry["name"]) for entry in entries)
     column = min(column, 2 + max(len(entry["name"]) for entry in entries if len(entry["name"]) < 30))
     width = max(shutil.get_terminal_size((_UNBROKEN, 1)).columns - 1, _NARROWEST)
@@ -168,18 +175,8 @@ def _wrapped(line: str, width: int, indent: int) -> str:
     )
 
 
-def shown_size(size: int | None) -> str:
-    """A number of bytes as people read it; ``?`` where it is not known."""
-    if size is None:
-        return "?"
-    for unit, worth in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= worth:
-            return f"{size / worth:.{0 if size >= 100 * worth else 1}f} {unit}"
-    return f"{size} B"
-
-
 def _pull(arguments: argparse.Namespace) -> int:
-    from rexrank.encoders.downloads import bar
+    from rexrank.encoders.downloads import bar, shown_size
 
     target = user_path(arguments.to) if arguments.to else None
     failures: dict[str, list[str]] = {}
@@ -270,7 +267,7 @@ def _task(checkpoint: "Checkpoint", target: Path | None) -> _Task | None:
     from rexrank.encoders.weights import Weights
 
     if target:
-        if (found := Weights(target).find(checkpoint)) and found.source == "folder":
+        if target.is_dir() and (found := Weights(target).find(checkpoint)) and found.source == "folder":
             return None
         here = Weights().find(checkpoint)
         if here:
@@ -325,7 +322,7 @@ def _check_room(size: int, target: Path | None) -> None:
     Raises:
         RexrankError: There is less room.
     """
-    from rexrank.encoders.downloads import cache_folder, room_in
+    from rexrank.encoders.downloads import cache_folder, room_in, shown_size
 
     folder = target or cache_folder()
     if size > (room := room_in(folder)):

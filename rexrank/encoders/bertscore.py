@@ -36,7 +36,6 @@ _SPECIAL_TOKENS = 2
 # Tokens of the presets, and of a model whose files state no limit of any kind.
 _LIMIT = 512
 _ROBERTA = "RobertaTokenizer"
-_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 _SPACES = re.compile(" +")
 
 
@@ -90,7 +89,7 @@ def _chosen(model: Any, layer: Any) -> _Choice:
         if layer is not None:
             raise UnknownEncoder("layer: a named preset has its own; give it with an encoder of the Hub (owner/name)")
         return _PRESETS[model or _DEFAULT]
-    if not isinstance(model, str) or not _HUB_NAME.fullmatch(model):
+    if not isinstance(model, str) or "/" not in model or not inventory.REPO.fullmatch(model):
         raise UnknownEncoder(f"model: expected {', '.join(_PRESETS)} or owner/name on the Hub, got {shown(model)}")
     if not isinstance(layer, int) or isinstance(layer, bool) or layer < 1:
         raise UnknownEncoder(f"layer: {model} needs the number of a layer, from 1, got {shown(layer)}")

@@ -7,10 +7,11 @@ import errno
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from rexrank import environment
 from rexrank.encoders.digests import sha256_of
 from rexrank.encoders.inventory import Checkpoint
 from rexrank.errors import WrongSetting, shown
+from rexrank.processes import hold_lock
 
 if TYPE_CHECKING:
     from rexrank.hub.connection import Hub
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
 Tell = Callable[[int], None]
 """Gets the number of bytes that have arrived since it was last called."""
 
+_OTHER_CACHE, _OTHER_FOLDER = "set HF_HOME to another folder", "name another folder"
 OWN_FOLDER = "name a folder that holds them with --weights DIR or REXRANK_WEIGHTS"
 
 # How long a Hub that did not answer is not asked again: long enough for a run, which needs twenty checkpoints.
 _SILENCE_SECONDS = 300.0
 _SPARE_BYTES = 2**26
+_SCRATCH = ".pull-"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _YES = frozenset({"1", "on", "yes", "true"})
 _NO = frozenset({"0", "off", "no", "false"})
@@ -152,8 +156,13 @@ def published(checkpoint: Checkpoint, repo: str | None = None) -> Published:
         NotFetched: It does not answer, or lacks the repo or a file of it.
     """
     hub = _hub()
-    with _in_words(hub, checkpoint, "did not answer"):
-        found = _ask(hub, checkpoint, [repo] if repo else [])
+    try:
+        with _in_words(hub, checkpoint, asking=True):
+            found = _ask(hub, checkpoint, [repo] if repo else [])
+    except (AttributeError, LookupError, TypeError, ValueError):
+        # The client takes whatever it is sent for an answer: the page of a proxy, of another server.
+        reason = f"{hub_in_words()} answered what no Hub does"
+        raise NotFetched(reason, f"look at HF_ENDPOINT and at proxies, or {OWN_FOLDER}") from None
     if missing := [name for name in checkpoint.files if name not in found.sizes]:
         raise NotFetched(f"the repo on {hub_in_words()} has no {' and no '.join(missing)}", OWN_FOLDER)
     return found
@@ -184,7 +193,7 @@ def fetch(checkpoint: Checkpoint, there: Published, tell: Tell | None = None) ->
         NotFetched: It did not come, or not as announced.
     """
     hub = _hub()
-    with _in_words(hub, checkpoint, "broke off"):
+    with _in_words(hub, checkpoint):
         _check_room(cache_folder(), missing_bytes(there))
         first = _load(hub, there, checkpoint.files[0], there.asked, tell)
         folder = first.parents[checkpoint.files[0].count("/")]
@@ -212,18 +221,16 @@ def fetch_into(checkpoint: Checkpoint, folder: Path, there: Published, tell: Tel
         NotFetched: It did not come, or not as announced.
     """
     hub = _hub()
-    with _in_words(hub, checkpoint, "broke off"):
-        folder.mkdir(parents=True, exist_ok=True)
+    with _in_words(hub, checkpoint, way_out=_OTHER_FOLDER), _scratch(folder) as scratch:
         _check_room(folder, sum(there.sizes.values()))
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".pull-") as scratch:
-            for name in (*checkpoint.optional, *checkpoint.files):
-                if name in there.sizes:
-                    path = _load(hub, there, name, there.commit, tell, cache_dir=scratch)
-                    if (known := there.sha256.get(name)) and sha256_of(path) != known:
-                        raise NotFetched(f"{name} arrived other than {hub_in_words()} announced it", "try again later")
-                    target = folder / name
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    os.replace(path.resolve(), target)
+        for name in (*checkpoint.optional, *checkpoint.files):
+            if name in there.sizes:
+                path = _load(hub, there, name, there.commit, tell, cache_dir=scratch)
+                if (known := there.sha256.get(name)) and sha256_of(path) != known:
+                    raise NotFetched(f"{name} arrived other than {hub_in_words()} announced it", "try again later")
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(path.resolve(), target)
 
 
 @contextmanager
@@ -237,6 +244,40 @@ def bar(label: str, size: int) -> Iterator[Tell]:
             shown_bar.update(count)
 
         yield tell
+
+
+@contextmanager
+def _scratch(folder: Path) -> Iterator[Path]:
+    """A folder inside a folder, for files that are not whole yet; what a kill left of another one is removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for lock in folder.glob(f"{_SCRATCH}*/lock"):
+        with suppress(OSError):
+            if held := hold_lock(lock):
+                with held:
+                    shutil.rmtree(lock.parent)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=_SCRATCH) as made:
+        scratch = Path(made)
+        with hold_lock(scratch / "held") or nullcontext():
+            (scratch / "held").rename(scratch / "lock")  # nobody sees it before it is held
+            yield scratch
+
+
+def announce(label: str, size: int) -> None:
+    """Say on stderr what is going to be fetched, and how to do without."""
+    from tqdm import tqdm
+
+    way_out = "REXRANK_DOWNLOAD=0, or --no-download of `rexrank score`, leaves it out"
+    tqdm.write(f"fetching {label}, {shown_size(size)}, from {hub_in_words()} ({way_out})", sys.stderr)
+
+
+def shown_size(size: int | None) -> str:
+    """A number of bytes as people read it; ``?`` where it is not known."""
+    if size is None:
+        return "?"
+    for unit, worth in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= worth:
+            return f"{size / worth:.{0 if size >= 100 * worth else 1}f} {unit}"
+    return f"{size} B"
 
 
 def _hub() -> "Hub":
@@ -349,8 +390,8 @@ def _check_room(folder: Path, size: int) -> None:
 
 
 @contextmanager
-def _in_words(hub: "Hub", checkpoint: Checkpoint, silence: str) -> Iterator[None]:
-    """Say what went wrong in a piece of a sentence, and remember a Hub that does not answer."""
+def _in_words(hub: "Hub", checkpoint: Checkpoint, way_out: str = _OTHER_CACHE, asking: bool = False) -> Iterator[None]:
+    """Say what went wrong in a piece of a sentence, and remember a Hub that cannot be reached."""
     from rexrank.hub.errors import HubError
 
     try:
@@ -359,20 +400,28 @@ def _in_words(hub: "Hub", checkpoint: Checkpoint, silence: str) -> Iterator[None
         cause = error.__cause__
         # The client raises its own errors for the network; one with a number comes from this machine's files.
         if isinstance(cause, OSError) and cause.errno and not isinstance(cause, ConnectionError | TimeoutError):
-            raise _of_disk(cause) from None
+            raise _of_disk(cause, way_out) from None
         if error.code == "hub_unavailable":
-            _silent[hub.endpoint] = (time.monotonic(), f"{hub_in_words()} did not answer")
-            raise NotFetched(f"{hub_in_words()} {silence}") from None
+            if _is_silence(cause, asking):
+                _silent[hub.endpoint] = (time.monotonic(), f"{hub_in_words()} did not answer")
+            raise NotFetched(f"{hub_in_words()} {'did not answer' if asking else 'broke off'}") from None
         raise _of_hub(hub, checkpoint, error) from None
     except OSError as error:
-        raise _of_disk(error) from None
+        raise _of_disk(error, way_out) from None
 
 
-def _of_disk(error: OSError) -> NotFetched:
+def _is_silence(cause: BaseException | None, asking: bool) -> bool:
+    """Whether the Hub cannot be reached, and not only one of its files or repos be had."""
+    from httpx2 import ConnectError, ConnectTimeout
+
+    return getattr(cause, "response", None) is None if asking else isinstance(cause, ConnectError | ConnectTimeout)
+
+
+def _of_disk(error: OSError, way_out: str) -> NotFetched:
     if error.errno in _NO_ROOM:
-        return NotFetched("the disk has no room for them", "free some, or set HF_HOME to a folder on another disk")
+        return NotFetched("the disk has no room for them", f"free some, or {way_out}")
     reason = os.strerror(error.errno).lower() if error.errno else type(error).__name__
-    return NotFetched(f"the folder for them cannot be written ({reason})", "set HF_HOME to one that can")
+    return NotFetched(f"the folder for them cannot be written ({reason})", way_out)
 
 
 def _of_hub(hub: "Hub", checkpoint: Checkpoint, error: "HubError") -> NotFetched:
@@ -389,7 +438,9 @@ def _of_hub(hub: "Hub", checkpoint: Checkpoint, error: "HubError") -> NotFetched
     if error.code == "repo_not_found":
         reason = f"{where} has no such repo, or shows it to other tokens alone"
         return NotFetched(reason, f"set HF_TOKEN, or {OWN_FOLDER}", absent=True)
-    return NotFetched(f"{where} refused ({error.code})")
+    if error.code == "file_missing":
+        return NotFetched(f"{where} has not what was asked for", f"look at HF_ENDPOINT, or {OWN_FOLDER}")
+    return NotFetched(f"{where} refused")
 
 
 def copy_into(files: Mapping[str, Path], folder: Path, tell: Tell | None = None) -> None:
@@ -399,26 +450,15 @@ def copy_into(files: Mapping[str, Path], folder: Path, tell: Tell | None = None)
         NotFetched: The folder cannot take them.
     """
     try:
-        for name, source in files.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if target.exists() and target.samefile(source):
-                continue
-            _copy(source, target)
-            if tell:
-                tell(target.stat().st_size)
+        with _scratch(folder) as scratch:
+            for name, source in files.items():
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if target.exists() and target.samefile(source):
+                    continue
+                shutil.copyfile(source, scratch / "part")
+                os.replace(scratch / "part", target)
+                if tell:
+                    tell(target.stat().st_size)
     except OSError as error:
-        raise _of_disk(error) from None
-
-
-def _copy(source: Path, target: Path) -> None:
-    descriptor, part = tempfile.mkstemp(dir=target.parent, prefix=".pull-")
-    os.close(descriptor)
-    try:
-        shutil.copyfile(source, part)
-        os.chmod(part, 0o644)
-        os.replace(part, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(part)
-        raise
+        raise _of_disk(error, _OTHER_FOLDER) from None

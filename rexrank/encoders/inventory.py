@@ -5,6 +5,7 @@ value independently, except for `modern-radgraph-xl`, RaTE-NER and BioLORD, whic
 measured on the file in its package. A value that proves wrong costs nothing but the word "verified".
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -12,6 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 from rexrank.errors import RexrankError, shown
+
+REPO = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
+"""Names of repos on the Hub; none leads out of a folder."""
 
 _RADGRAPH_LICENCE = "MIT by the repo's tag; trained on RadGraph, credentialed data of PhysioNet"
 
@@ -339,7 +343,7 @@ def named(names: Iterable[str]) -> list[Checkpoint]:
     found: list[Checkpoint] = []
     for name in names:
         wanted = [one for key, one in CHECKPOINTS.items() if name.lower() == key.lower() or name in one.repos]
-        if not wanted and name.count("/") == 1:
+        if not wanted and "/" in name and REPO.fullmatch(name):
             wanted = [transformer(name.replace("/", "--"), name)]
         if not wanted:
             raise UnknownCheckpoint(f"there is no checkpoint {shown(name)}; {_hint(name)}")

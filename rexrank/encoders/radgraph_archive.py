@@ -5,7 +5,6 @@ AllenNLP wrote it: ``config.json`` with the settings of the training, ``vocabula
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexrank.encoders.archives import unpack
 from rexrank.encoders.encoder import EncoderFailure
-from rexrank.encoders.inventory import Checkpoint
+from rexrank.encoders.inventory import REPO, Checkpoint
 from rexrank.encoders.store import default_folder
 from rexrank.encoders.weights import Located
 
@@ -25,7 +24,6 @@ CONFIG, WEIGHTS, VOCABULARY = "config.json", "weights.th", "vocabulary"
 # Bytes that a file may have; published weights have half a billion.
 _LIMITS = {CONFIG: 1 << 20, f"{VOCABULARY}/*.txt": 1 << 20, WEIGHTS: 8 << 30}
 _NER, _RELATIONS = "__ner_labels", "__relation_labels"
-_REPO = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
 _READER = "dataset_reader.token_indexers.bert"
 _EMBEDDER = "model.embedder.token_embedders.bert"
 _NETWORKS = "model.feedforward_params"
@@ -178,7 +176,7 @@ class _Config:
 
     def repo(self, path: str) -> str:
         found = self.value(path)
-        if not isinstance(found, str) or not _REPO.fullmatch(found):
+        if not isinstance(found, str) or not REPO.fullmatch(found):
             raise self.wrong(path)
         return found
 

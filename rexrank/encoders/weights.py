@@ -13,7 +13,7 @@ from rexrank.encoders import downloads
 from rexrank.encoders.digests import sha256_of
 from rexrank.encoders.downloads import NotFetched, Snapshot
 from rexrank.encoders.inventory import CHECKPOINTS, Checkpoint
-from rexrank.errors import RexrankError
+from rexrank.errors import NoFolder, RexrankError, shown
 from rexrank.files import user_path
 
 Source = Literal["folder", "package", "cache"]
@@ -21,6 +21,8 @@ Status = Literal["verified", "unverified checksum", "unverified checksum, not th
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _POINTER_BYTES = 1024
+# What is smaller has come before anybody has read what is said of it.
+_WORTH_SAYING_BYTES = 10_000_000
 _ADVICE = f"fetch them with `rexrank weights pull {{name}}` where there is a network, or {downloads.OWN_FOLDER}"
 
 
@@ -94,10 +96,15 @@ class Weights:
                 itself; the latter only where it has the repo's name, or where no name of a file could be that of
                 another checkpoint.
             download: Whether the Hub may be asked; ``REXRANK_DOWNLOAD=0`` and ``HF_HUB_OFFLINE=1`` forbid it too.
-            progress: Whether a bar on stderr shows what arrives.
+            progress: Whether a line on stderr says what is going to be fetched, and a bar shows what arrives.
+
+        Raises:
+            NoFolder: `folder` is none; what ``REXRANK_WEIGHTS`` names need not be there.
         """
         chosen = folder or os.environ.get("REXRANK_WEIGHTS")
         self.folder = user_path(chosen) if chosen else None
+        if folder and self.folder and not self.folder.is_dir():
+            raise NoFolder(f"weights: there is no folder {shown(os.fsdecode(folder))}")
         self.download = download
         self.progress = progress
         # Sentences are published with results, and the path of a folder is nobody else's business.
@@ -176,6 +183,8 @@ class Weights:
             raise NotFetched(f"{downloads.hub_in_words()} was not asked")
         there = downloads.published(checkpoint, cached.repo if cached else None)
         size = downloads.missing_bytes(there)
+        if self.progress and size >= _WORTH_SAYING_BYTES:
+            downloads.announce(checkpoint.name, size)
         with downloads.bar(checkpoint.name, size) if self.progress and size else nullcontext(None) as tell:
             snapshot = downloads.fetch(checkpoint, there, tell)
         if fault := _fault_in(snapshot.folder, checkpoint):
@@ -183,7 +192,8 @@ class Weights:
         return _located(checkpoint, snapshot.folder, "cache", snapshot.revision)
 
     def _missing(self, checkpoint: Checkpoint, faults: Sequence[str], error: NotFetched) -> MissingWeights:
-        places = [self._folder_in_words] if self.folder else []
+        own = self._folder_in_words if self.folder and self.folder.is_dir() else "REXRANK_WEIGHTS (no folder)"
+        places = [own] if self.folder else []
         places += [f"the package {checkpoint.package}"] if checkpoint.package else []
         looked = " and ".join([*places, "the Hub's cache"])
         found = f" ({'; '.join(faults)})" if faults else ""

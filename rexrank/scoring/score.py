@@ -107,6 +107,7 @@ def score(
         InvalidCall: No such metric, convention or option, a value that the option does not take, or answers to
             questions with a text preparation for reports.
         UnknownDevice: No such device.
+        NoFolder: `weights` names no folder.
     """
     started = _now()
     rules = load(protocol)
