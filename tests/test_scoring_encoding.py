@@ -1,7 +1,10 @@
 """Encoders and scores together: one pass a model, features kept, what is absent said, RadCliQ from its components."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -230,6 +233,35 @@ def test_nothing_of_a_text_reaches_the_store(settings: EncoderSettings) -> None:
     for path in Path(str(settings.cache_dir)).rglob("*"):
         content = path.read_bytes() if path.is_file() else b""
         assert not [word for word in words if word.encode() in content]
+
+
+def test_what_a_progress_function_raises_is_the_callers(seeded_weights: Path, tmp_path: Path) -> None:
+    def stop(stage: str, done: int, total: int) -> None:
+        if "texts" in stage:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        rexrank.score(
+            PREDICTIONS,
+            REFERENCES,
+            protocol="plain",
+            metrics="sembscore",
+            weights=str(seeded_weights),
+            cache_dir=str(tmp_path / "store"),
+            device="cpu",
+            progress=stop,
+        )
+
+
+def test_scores_without_encoders_pay_nothing_for_them(tmp_path: Path) -> None:
+    code = (
+        "import sys, rexrank; rexrank.score(['Clear.'], ['Clear.'], metrics='bleu2', protocol='plain'); "
+        "print({'torch', 'transformers', 'huggingface_hub', 'sqlite3', 'rexrank.encoders.weights'} & set(sys.modules))"
+    )
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_options_choose_the_encoder() -> None:

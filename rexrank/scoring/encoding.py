@@ -9,20 +9,22 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from itertools import chain
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rexrank import encoders
 from rexrank.encoders.devices import devices
 from rexrank.encoders.encoder import Encoder, EncoderFailure, Model, Record, UnknownEncoder
-from rexrank.encoders.sharding import encode, encode_here, loader
-from rexrank.encoders.store import Store, limit_from_environment, open_store
-from rexrank.encoders.weights import Located, MissingWeights, Weights
 from rexrank.errors import RexrankError
 from rexrank.metrics import InvalidCall, Unavailable, compute, metric_of, why_unavailable
 from rexrank.metrics.features import FEATURES, Features, PairFeatures, TextFeatures
 from rexrank.metrics.policy import OPTION_NAMES
 from rexrank.metrics.registry import needs_of
 from rexrank.terms import Convention
+
+# What runs encoders is imported when one is needed: most scores need none, and their run is short.
+if TYPE_CHECKING:
+    from rexrank.encoders.store import Store
+    from rexrank.encoders.weights import Located, Weights
 
 Tell = Callable[[int, int], None]
 
@@ -41,7 +43,7 @@ class EncoderSettings:
         cache: Whether features are kept for other runs; else they are gone with this one.
         weights: The user's folder of checkpoints; None for ``REXRANK_WEIGHTS``.
         download: Whether the Hub may be asked for checkpoints that are not here.
-        progress: Whether a bar on stderr shows what arrives from it.
+        progress: Whether a line and a bar on stderr show what is fetched from it.
         keep_models: Whether models stay in memory for the next run of this process.
     """
 
@@ -136,6 +138,8 @@ def why_not_here(key: str, settings: EncoderSettings | None = None) -> str | Non
     Raises:
         InvalidCall: No metric computes it.
     """
+    from rexrank.encoders.weights import MissingWeights, Weights
+
     settings = settings or EncoderSettings()
     if reason := why_not(key, {}, "published"):
         return reason
@@ -150,6 +154,8 @@ def why_not_here(key: str, settings: EncoderSettings | None = None) -> str | Non
 
 def fetch(keys: Iterable[str], settings: EncoderSettings | None = None) -> None:
     """Fetch the files of the encoders that scores need, where they are not here; what cannot be had stays missing."""
+    from rexrank.encoders.weights import MissingWeights, Weights
+
     settings = settings or EncoderSettings()
     weights = Weights(settings.weights, settings.download, settings.progress)
     for key in keys:
@@ -189,10 +195,11 @@ class Encoding:
         self._convention = convention
         self._settings = settings or EncoderSettings()
         self._policy = {name: value for name, value in (policy or {}).items() if name in OPTION_NAMES}
-        self._weights = Weights(self._settings.weights, self._settings.download, self._settings.progress)
         self._runs: dict[str, _Run] = {}
         self._reasons: dict[str, str] = {}
         self._components: dict[str, PairFeatures] = {}
+        if self._settings.weights:
+            self._weights  # noqa: B018 (a folder that is none is refused at once)
 
     @cached_property
     def devices(self) -> list[str]:
@@ -204,7 +211,15 @@ class Encoding:
         return devices(self._settings.device)
 
     @cached_property
-    def _store(self) -> Store:
+    def _weights(self) -> "Weights":
+        from rexrank.encoders.weights import Weights
+
+        return Weights(self._settings.weights, self._settings.download, self._settings.progress)
+
+    @cached_property
+    def _store(self) -> "Store":
+        from rexrank.encoders.store import Store, limit_from_environment, open_store
+
         if not self._settings.cache:
             return Store(None)
         return open_store(self._settings.cache_dir, limit_from_environment())
@@ -238,6 +253,8 @@ class Encoding:
         self._reasons[request.encoder.name] = reason
 
     def _encoded(self, request: Request, tell: Tell) -> "_Run":
+        from rexrank.encoders.sharding import loader
+
         encoder = request.encoder
         located = encoder.locate(self._weights)
         self.used[encoder.name] = located
@@ -262,6 +279,8 @@ class Encoding:
             run.failed.update(missing[position] for position in failed)
 
     def _encode(self, run: "_Run", texts: Sequence[str], done: Callable[[int], None]) -> list[int]:
+        from rexrank.encoders.sharding import encode, encode_here
+
         if not self._settings.keep_models:
             return encode(run.load, texts, self.devices, self._store, run.shelf, done)
         return encode_here(_kept(run, self.devices[0]), texts, self._store, run.shelf, done)
@@ -360,7 +379,7 @@ class _Run:
     """An encoder that went over the texts."""
 
     encoder: Encoder
-    located: list[Located]
+    located: "list[Located]"
     shelf: str
     load: Callable[[str], Model]
     failed: set[str] = field(default_factory=set)

@@ -21,6 +21,14 @@ class Report(Protocol):
         """Say more of the stage that began last."""
 
 
+class _Raised(BaseException):
+    """What the caller's function raised: no fault of the encoder or the metric at work, so nobody catches it there."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
 class _Told:
     """Calls the caller's function."""
 
@@ -29,11 +37,17 @@ class _Told:
         self.done, self.stage = 0, ""
 
     def __call__(self, stage: str) -> None:
-        self._progress(stage, self.done, self._total)
+        self._tell(stage, self.done)
         self.done, self.stage = self.done + 1, stage
 
     def within(self, stage: str) -> None:
-        self._progress(stage, self.done - 1, self._total)
+        self._tell(stage, self.done - 1)
+
+    def _tell(self, stage: str, done: int) -> None:
+        try:
+            self._progress(stage, done, self._total)
+        except Exception as error:
+            raise _Raised(error) from error
 
 
 class _Drawn:
@@ -61,7 +75,13 @@ def reporting(progress: bool | Progress, total: int) -> Iterator[Report]:
     """Give what says which stage begins; the bar shows once two seconds have passed."""
     if callable(progress):
         told = _Told(progress, total)
-        yield told
+        fault = None
+        try:
+            yield told
+        except _Raised as raised:
+            fault = raised.error
+        if fault is not None:
+            raise fault
         progress(told.stage, total, total)
         return
 
