@@ -1,10 +1,12 @@
 """Encoding on several devices: every text once, whatever befalls the processes, and no text outside pipe and memory."""
 
+import contextlib
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -194,6 +196,31 @@ def test_processes_end_with_their_parent(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     until(lambda: not any(child.exists() and _is_alive(child) for child in children), seconds=15)
+
+
+def test_ctrl_c_is_the_parents_alone_from_the_first_moment(store: Store, tmp_path: Path) -> None:
+    found: list[int] = []
+
+    def look() -> None:
+        while not found:
+            for process in Path("/proc").glob("[0-9]*"):
+                with contextlib.suppress(OSError):
+                    if b"rexrank.encoders.worker" not in (process / "cmdline").read_bytes():
+                        continue
+                    status = (process / "status").read_text()
+                    if f"\nPPid:\t{os.getpid()}\n" in status:
+                        found.append(_signals(status, "SigBlk") | _signals(status, "SigIgn"))
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    assert encode(loading(), TEXTS, ["cpu", "cpu"], store, SHELF, lambda more: None) == []
+    looking.join(10)
+    assert found[0] & 1 << (signal.SIGINT - 1)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def _signals(status: str, name: str) -> int:
+    return int(status.split(f"\n{name}:\t", 1)[1].split("\n", 1)[0], 16)
 
 
 def _is_alive(process: Path) -> bool:

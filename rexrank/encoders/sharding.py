@@ -4,12 +4,13 @@ import heapq
 import logging
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import Pipe
 from typing import Any
@@ -144,7 +145,7 @@ class _Process:
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
         command = [sys.executable, "-P", "-c", _PROGRAM, str(end.fileno())]
-        with end:
+        with end, _without_ctrl_c():
             self.process = subprocess.Popen(
                 command,
                 env=environment,
@@ -176,6 +177,16 @@ class _Process:
 
 
 _Heard = tuple[_Process, Progress | None]
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, from their first moment; it reaches this one, which ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _encode_elsewhere(

@@ -5,7 +5,6 @@ and nothing but the pipe connects the two.
 """
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -60,8 +59,6 @@ class Progress:
 
 def main() -> None:
     """Do the job that comes through the pipe, whose number is the only argument."""
-    # Ctrl-C reaches the parent too, which ends this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     follow_parent()
     number = int(sys.argv[1])
     os.set_inheritable(number, False)
