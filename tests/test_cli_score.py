@@ -232,6 +232,21 @@ def test_help_has_examples(command: str) -> None:
     assert f"rexrank {command} predictions.csv --references references.json" in done.stdout
 
 
+@pytest.mark.parametrize("command", ["score", "weights", "metrics"])
+def test_help_fits_a_narrow_terminal(command: str) -> None:
+    command_line = [sys.executable, "-m", "rexrank", command, "--help"]
+    surroundings = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.run(command_line, capture_output=True, text=True, timeout=120, check=True, env=surroundings)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_folder_of_weights_that_is_not_there_is_wrong_usage(files: tuple[str, str]) -> None:
+    words = ["--metrics", "bleu2", "--weights", "modles"]
+    done = rexrank_command("score", files[0], "--references", files[1], *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == 'rexrank score: weights: there is no folder "modles"\n'
+
+
 def test_import_is_lazy() -> None:
     heavy = ["numpy", "pyarrow", "pydantic", "torch", "transformers", "pandas", "yaml", "huggingface_hub"]
     program = f"import sys, rexrank; print([name for name in {heavy!r} if name in sys.modules])"

@@ -130,6 +130,15 @@ def test_a_folder_and_its_faults_are_shown(capsys: pytest.CaptureFixture[str], s
     assert "missing" not in table
 
 
+def test_a_setting_that_names_no_folder_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    monkeypatch.setenv("REXRANK_WEIGHTS", "modles")
+    assert run(capsys, "chexbert")[1] == "note: REXRANK_WEIGHTS names no folder\n"
+    (place / "modles").mkdir()
+    assert run(capsys, "chexbert")[1] == ""
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -124,6 +124,8 @@ def _list(arguments: argparse.Namespace) -> int:
         print_json(entries)
     else:
         print(_table(entries))
+    if weights.folder and not weights.folder.is_dir():
+        print("note: REXRANK_WEIGHTS names no folder", file=sys.stderr)
     return DONE
 
 
