@@ -10,6 +10,8 @@ Made = TypeVar("Made")
 # Tokens of a batch, padding included. On a processor more cost time: they leave its caches and bring more padding
 # (BERT's width, reports of 50 tokens: 2048 take 15 % more than 1024, and with several threads 512 do).
 _BUDGETS = {"cpu": 1024, "cuda": 65536, "mps": 8192}
+# A batch that holds so many tokens takes no item that is shorter than this part of its longest.
+_ENOUGH_TOKENS, _SHORTEST = 256, 0.9
 # Of CUDA and MPS, of torch on a processor, and of the libraries for matrices on CUDA.
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "status_alloc_failed")
 
@@ -40,7 +42,7 @@ def in_batches(
     start = 0
     while start < len(order):
         longest = max(1, lengths[order[start]])
-        batch = order[start : start + max(1, budget // longest)]
+        batch = _alike(order[start : start + max(1, budget // longest)], lengths)
         made = _made(run, [items[position] for position in batch])
         if made is None:
             _free_memory()
@@ -50,6 +52,16 @@ def in_batches(
             continue
         yield from zip(batch, [None] if made is None else made, strict=True)
         start += len(batch)
+
+
+def _alike(batch: list[int], lengths: Sequence[int]) -> list[int]:
+    """Those of a batch, the longest first, for whose sake not much has to be padded."""
+    longest = lengths[batch[0]]
+    return [
+        position
+        for number, position in enumerate(batch)
+        if number * longest < _ENOUGH_TOKENS or lengths[position] >= _SHORTEST * longest
+    ]
 
 
 def _made(run: Callable[[list[Item]], Sequence[Made]], batch: list[Item]) -> Sequence[Made] | None:

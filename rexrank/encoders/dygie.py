@@ -180,14 +180,30 @@ class Dygie:
         import torch
         from torch.nn.functional import embedding_bag
 
-        lengths = np.concatenate([report.lengths for report in reports])
         rows = [row for report in reports for row in report.rows]
+        lengths = np.concatenate([report.lengths for report in reports])
         if not rows:
             return torch.zeros(len(lengths), self._hidden, device=self._device)
-        ids, mask = padded(rows, self._pad_id, self._device)
-        states = self._backbone(input_ids=ids, attention_mask=mask).last_hidden_state
-        places, begins = _places(reports, ids.shape[1], self._settings.max_length), np.cumsum(lengths) - lengths
-        return embedding_bag(self._on_device(places), states.flatten(0, 1), self._on_device(begins), mode="mean")
+        states, begins = self._states(rows)
+        places = self._on_device(_places(reports, begins, self._settings.max_length))
+        return embedding_bag(places, states, self._on_device(np.cumsum(lengths) - lengths), mode="mean")
+
+    def _states(self, rows: Sequence[Sequence[int]]) -> "tuple[Tensor, Integers]":
+        """Last hidden states of all rows one after another, [tokens, hidden], and where each row begins.
+
+        The last row of a long report is not padded to the length of those before it.
+        """
+        import torch
+
+        states: list[Tensor] = []
+        begins = np.zeros(len(rows), np.int64)
+        for full in (True, False):
+            group = [number for number, row in enumerate(rows) if (len(row) == self._settings.max_length) is full]
+            if group:
+                ids, mask = padded([rows[number] for number in group], self._pad_id, self._device)
+                begins[group] = sum(len(one) for one in states) + np.arange(len(group)) * ids.shape[1]
+                states.append(self._backbone(input_ids=ids, attention_mask=mask).last_hidden_state.flatten(0, 1))
+        return torch.cat(states), begins
 
     def _scored(self, words: "Tensor", spans: _Spans) -> "tuple[Tensor, Tensor]":
         """Label of each span, int64 [spans], 0 for none, and its score for being paired, float [spans]."""
@@ -270,13 +286,19 @@ def _spans(words: Sequence[int], width: int) -> _Spans:
     return _Spans(first, last, begins, bounds[begins])
 
 
-def _places(reports: Sequence[Layout], longest: int, max_length: int) -> Integers:
-    """Where the pieces of all reports stand among the tokens of a batch, whose rows have the longest one's length."""
-    places, row = [], 0
+def _places(reports: Sequence[Layout], begins: Integers, max_length: int) -> Integers:
+    """Where the vectors of all pieces stand among the states of a batch.
+
+    Args:
+        reports: Of the batch.
+        begins: Where each row begins.
+        max_length: Most tokens of a row.
+    """
+    places, before = [], 0
     for report in reports:
         rows, columns = np.divmod(report.places, max_length)
-        places.append((row + rows) * longest + columns)
-        row += len(report.rows)
+        places.append(begins[before + rows] + columns)
+        before += len(report.rows)
     return np.concatenate(places)
 
 

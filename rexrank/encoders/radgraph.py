@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rexrank.encoders.batching import budget_of, in_batches
-from rexrank.encoders.dygie import EMPTY, UNUSED, Dygie, Graph, module_of
+from rexrank.encoders.dygie import BACKBONE, EMPTY, UNUSED, Dygie, Graph, module_of
 from rexrank.encoders.encoder import Encoded, Encoder, Model, Record
 from rexrank.encoders.inventory import RADGRAPH_MODERN, RADGRAPH_V1, RADGRAPH_XL, Checkpoint, tokenizer_of
 from rexrank.encoders.loading import body_in, fill, on_device, tokenizer_in
+from rexrank.encoders.onednn import pack
 from rexrank.encoders.radgraph_archive import (
     Settings,
     folder_of,
@@ -25,7 +26,7 @@ from rexrank.encoders.radgraph_archive import (
     read_tensors,
     unpacked_by_user,
 )
-from rexrank.encoders.radgraph_pieces import Pieces, lay_out, marks_of, padded_length, pieces_of
+from rexrank.encoders.radgraph_pieces import Pieces, lay_out, marks_of, pieces_of, tokens_in
 from rexrank.encoders.radgraph_words import Form, words_of
 from rexrank.encoders.weights import Located
 
@@ -66,7 +67,7 @@ class RadGraph(Model):
         positions = [position for position, report in enumerate(words) if report]
         reports: list[list[Pieces]] = [[pieces[word] for word in words[position]] for position in positions]
         yield from ((position, self._record(EMPTY, 1)) for position, report in enumerate(words) if not report)
-        lengths = [padded_length(report, self._marks, self._max_length) for report in reports]
+        lengths = [tokens_in(report, self._marks, self._max_length) for report in reports]
         for index, record in in_batches(reports, lengths, self._records, self._budget):
             yield positions[index], record
 
@@ -103,6 +104,7 @@ def _load(form: Form) -> Callable[[Sequence[Located], str], RadGraph]:
         module = module_of(body_in(texts), settings)
         fill(module, read_tensors(folder, where), where, UNUSED)
         on_device(module.float().eval().requires_grad_(False), device, where)
+        pack(module.get_submodule(BACKBONE), device)
         tokenizer = tokenizer_in(texts)
         dygie = Dygie(module, settings, tokenizer.pad_token_id, device)
         return RadGraph(tokenizer, texts.checkpoint.repo, dygie, settings, form, device)

@@ -89,11 +89,10 @@ def marks_of(tokenizer: Any, repo: str) -> Marks:
     return Marks(marked[0], marked[-1], written=type(tokenizer) is not PreTrainedTokenizerFast)
 
 
-def padded_length(words: Sequence[Pieces], marks: Marks, max_length: int) -> int:
-    """Tokens of a report where all its rows are as long as its longest."""
+def tokens_in(words: Sequence[Pieces], marks: Marks, max_length: int) -> int:
+    """Tokens that the encoder reads of a report."""
     pieces = sum(map(len, words))
-    tokens = pieces + 2 * math.ceil(pieces / (max_length - 2)) if marks.written else pieces
-    return tokens if tokens <= max_length else math.ceil(tokens / max_length) * max_length
+    return pieces + 2 * math.ceil(pieces / (max_length - 2)) if marks.written else pieces
 
 
 def lay_out(words: Sequence[Pieces], marks: Marks, max_length: int) -> Layout:
