@@ -15,7 +15,7 @@ from transformers import AutoModel, PreTrainedModel
 from rexrank.encoders import inventory
 from rexrank.encoders.encoder import EncoderFailure
 from rexrank.encoders.inventory import Checkpoint
-from rexrank.encoders.loading import config_in, fill, padded, safetensors_in, tokenizer_in, transformer_in
+from rexrank.encoders.loading import by_name, config_in, fill, padded, safetensors_in, tokenizer_in, transformer_in
 from rexrank.encoders.weights import Located, Weights
 
 LAYERS = 5
@@ -224,6 +224,12 @@ def test_fill_ignores_what_it_is_told_to_and_nothing_else() -> None:
     assert module(torch.ones(2)).item() == 2
     with pytest.raises(EncoderFailure, match=r"^repo/file has a tensor head.weight that the model has not"):
         fill(module, tensors, "repo/file")
+
+
+@pytest.mark.parametrize("content", [[torch.ones(1)], {3: torch.ones(1)}, {"weight": 1}, None])
+def test_what_is_not_tensors_by_name_is_refused(content: Any) -> None:
+    with pytest.raises(EncoderFailure, match=r"^repo/file does not hold tensors by name; get the published file"):
+        by_name(content, "repo/file")
 
 
 def test_padding() -> None:

@@ -396,6 +396,11 @@ def test_a_disk_that_fills_up_meanwhile_leaves_nothing_half(hub: HubServer, plac
     assert not [path for path in (place / "home").rglob("*") if path.is_file() and path.stat().st_size > 2**16]
 
 
+@pytest.mark.parametrize("repo", ["ana/x--y", "ana/x..y", "ana/x-", f"ana/{'x' * 100}"])
+def test_a_name_that_no_repo_can_have_is_one_sentence(hub: HubServer, repo: str) -> None:
+    assert "the Hub of HF_ENDPOINT refused; " in missing(transformer("x", repo))
+
+
 # A Hub that fails
 
 

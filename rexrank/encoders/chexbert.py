@@ -14,7 +14,7 @@ from rexrank.encoders.batching import budget_of, in_batches
 from rexrank.encoders.bert import FirstStates, Tokens, bert_in, tokenizer_for, tokens_of
 from rexrank.encoders.encoder import Encoded, Encoder, EncoderFailure, Model, Record
 from rexrank.encoders.inventory import CHEXBERT, tokenizer_of
-from rexrank.encoders.loading import fill, on_device
+from rexrank.encoders.loading import by_name, fill, on_device, unpickled
 from rexrank.encoders.weights import Located
 
 if TYPE_CHECKING:
@@ -80,19 +80,12 @@ def _load(located: Sequence[Located], device: str) -> CheXbert:
 
 def _tensors(path: "Path", where: str) -> "dict[str, torch.Tensor]":
     """The tensors of the model; where the format allows it those of the optimiser, two thirds of all, are not read."""
-    import torch
-
     with path.open("rb") as handle:
         lazily = handle.read(len(_ZIP)) == _ZIP
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=lazily)
-    except Exception as error:
-        raise EncoderFailure(
-            f"{where} is damaged or holds more than tensors ({type(error).__name__}); get the published file"
-        ) from None
-    tensors = content.get("model_state_dict") if isinstance(content, Mapping) else None
-    if not isinstance(tensors, Mapping):
+    content = unpickled(path, where, mmap=lazily)
+    if not isinstance(content, Mapping) or "model_state_dict" not in content:
         raise EncoderFailure(f"{where} has no entry model_state_dict; it is not the published file")
+    tensors = by_name(content["model_state_dict"], where)
     for name in tensors:
         if not name.startswith(_PREFIX):
             raise EncoderFailure(f"{where} has a tensor {name} outside of {_PREFIX}; it is not the published file")

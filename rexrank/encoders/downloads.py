@@ -123,11 +123,15 @@ def cached(checkpoint: Checkpoint) -> Snapshot | None:
 def _snapshot(checkpoint: Checkpoint, repo: str, revision: str) -> Snapshot | None:
     environment.prepare_libraries()
     from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
 
     paths = {}
     for name in checkpoint.files:
         # A file that is not there is None, and one that is known not to exist an object.
-        paths[name] = try_to_load_from_cache(repo, name, revision=revision)
+        try:
+            paths[name] = try_to_load_from_cache(repo, name, revision=revision)
+        except HFValidationError:  # no repo can have such a name
+            return None
         if not isinstance(paths[name], str):
             return None
     first = checkpoint.files[0]

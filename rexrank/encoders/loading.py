@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +184,42 @@ def safetensors_in(located: Located, name: str = "model.safetensors") -> "dict[s
         return load_file(located.files[name])
     except Exception as error:
         raise EncoderFailure(f"{located.checkpoint.repo}/{name} is not readable ({type(error).__name__})") from None
+
+
+def unpickled(path: Path, where: str, mmap: bool = False) -> Any:
+    """Read what torch saved; nothing that the file holds is run.
+
+    Args:
+        path: The file.
+        where: Repo and file, for messages.
+        mmap: Whether tensors are read when they are needed.
+
+    Raises:
+        EncoderFailure: It is missing, damaged, or holds more than tensors.
+    """
+    import torch
+
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
+    except Exception as error:
+        raise EncoderFailure(
+            f"{where} is damaged or holds more than tensors ({type(error).__name__}); get the published file"
+        ) from None
+
+
+def by_name(content: Any, where: str) -> "dict[str, torch.Tensor]":
+    """Tensors by name, if that is what a file held.
+
+    Raises:
+        EncoderFailure: It is something else.
+    """
+    import torch
+
+    if isinstance(content, Mapping) and all(
+        isinstance(name, str) and isinstance(one, torch.Tensor) for name, one in content.items()
+    ):
+        return dict(content)
+    raise EncoderFailure(f"{where} does not hold tensors by name; get the published file")
 
 
 def on_device(module: Any, device: str, repo: str) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rexrank.encoders.archives import unpack
 from rexrank.encoders.encoder import EncoderFailure
 from rexrank.encoders.inventory import REPO, Checkpoint
+from rexrank.encoders.loading import by_name, unpickled
 from rexrank.encoders.store import default_folder
 from rexrank.encoders.weights import Located
 
@@ -132,18 +133,8 @@ def read_tensors(folder: Path, where: str) -> "dict[str, torch.Tensor]":
     Raises:
         EncoderFailure: The file is missing, damaged, or holds more than tensors.
     """
-    import torch
-
-    try:
-        content = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise EncoderFailure(
-            f"{where}: {WEIGHTS} in it is damaged or holds more than tensors ({type(error).__name__}); get the "
-            "published file"
-        ) from None
-    if not isinstance(content, Mapping) or not all(isinstance(one, torch.Tensor) for one in content.values()):
-        raise EncoderFailure(f"{where}: {WEIGHTS} in it does not hold tensors by name; get the published file")
-    return dict(content)
+    place = f"{where}: {WEIGHTS} in it"
+    return by_name(unpickled(folder / WEIGHTS, place), place)
 
 
 class _Config:
