@@ -99,6 +99,12 @@ def test_an_original_that_takes_too_long(capsys: pytest.CaptureFixture[str], tmp
     assert "FAILED: it took longer than 0.2 s" in out
 
 
+def test_a_program_that_is_no_interpreter(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = verify(capsys, "--python", "true", "--seeded", "tiny", "--only", "chexbert")
+    assert code == 1
+    assert "true gave no answer" in out
+
+
 def test_missing_weights_are_no_difference(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +121,9 @@ def test_missing_weights_are_no_difference(
         ([], "--python PYTHON is missing"),
         (["--python", "no-such-python"], "no-such-python is no program here"),
         (["--python", sys.executable, "--only", "meteor"], 'there is no original "meteor"'),
+        (["--python", sys.executable, "--limit", "0"], "--limit: give a number of seconds above 0"),
+        (["--python", sys.executable, "--out", "/dev/null/verified.json"], "--out: /dev/null/verified.json cannot"),
+        (["--python", sys.executable, "--record", "/"], "--record: / cannot be written"),
     ],
 )
 def test_wrong_usage(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:

@@ -21,12 +21,14 @@ Exit codes: 0 all equal, 1 something differs or failed, 2 wrong usage, 3 nothing
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(REQUIREMENTS.read_text(encoding="utf-8"), end="")
         return DONE
     try:
+        _refuse(arguments)
         return _verify(_python(arguments.python), _names(arguments.only), arguments)
     except _WrongUsage as error:
         print(f"rexrank verify: {error}", file=sys.stderr)
@@ -109,6 +112,21 @@ def _verify(python: Path, names: Sequence[str], arguments: argparse.Namespace) -
     if arguments.record:
         _record(user_path(arguments.record), answers)
     return _code(verdicts)
+
+
+def _refuse(arguments: argparse.Namespace) -> None:
+    """Refuse what would fail only after hours."""
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise _WrongUsage("torch and transformers are not installed here; pip install 'rexrank[metrics]' brings them")
+    if not arguments.limit > 0:
+        raise _WrongUsage("--limit: give a number of seconds above 0")
+    for option in ("out", "record"):
+        if not (words := getattr(arguments, option)):
+            continue
+        path = user_path(words).absolute()
+        folder = next((parent for parent in path.parents if parent.exists()), path)
+        if path.is_dir() or not (folder.is_dir() and os.access(folder, os.W_OK)):
+            raise _WrongUsage(f"--{option}: {words} cannot be written; name a file in a folder of yours")
 
 
 def _python(words: str | None) -> Path:

@@ -23,6 +23,7 @@ from rexrank.reports.studies import is_blank
 from rexrank.verification.ties import can_score
 
 TOLERANCE = 1e-5
+"""Largest difference of two numbers that counts as none; of those beyond 1, in relation to their size."""
 
 Pair = tuple[str, str]
 Answer = Mapping[str, Any]
@@ -64,7 +65,7 @@ class Comparison:
         unit: What the numbers count: ``text``, ``pair`` or ``score``.
         compared: How many of them were.
         differences: Number and how it differs, of those that differ.
-        largest: Largest difference of two numbers; None where things are equal or not.
+        largest: Largest difference of two numbers, as in `TOLERANCE`; None where things are equal or not.
         known: Documented faults of the original that are not compared, each with the numbers concerned.
         content: What occurs in what was compared, in words.
         hollow: Why their being equal would prove nothing, in words; empty where it does.
@@ -298,7 +299,7 @@ def _close(
         if row.shape != other.shape or (np.isnan(row) != np.isnan(other)).any():
             differences.append((place, f"original {_said_of_row(row)}, here {_said_of_row(other)}"))
             continue
-        gap = float(np.nanmax(np.abs(row - other), initial=0.0))
+        gap = float(np.nanmax(np.abs(row - other) / np.maximum(np.abs(row), 1.0), initial=0.0))
         largest = max(largest, gap)
         if gap > TOLERANCE:
             differences.append((place, f"differs by {gap:.1e}"))

@@ -61,7 +61,12 @@ def run_original(
         if process.returncode != 0:
             raise OriginalFailed(last or f"it ended with the code {process.returncode}")
         answered.seek(0)
-        return dict(json.load(answered))
+        try:
+            return dict(json.load(answered))
+        except ValueError:
+            raise OriginalFailed(
+                f"{python} gave no answer; name the interpreter of the originals' environment"
+            ) from None
 
 
 def _attended(process: "subprocess.Popen[str]", limit_s: float, note: Callable[[int, int], None]) -> str:
