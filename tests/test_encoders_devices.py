@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import torch
@@ -38,6 +39,12 @@ def test_the_environment_answers_where_nobody_asks(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("asked", ["gpu", "cuda:", "cuda:-1", "cuda:01", "cuda:x", "cpu:0", "cpu,", "0", "cpu;cpu"])
 def test_what_is_no_device_is_told(asked: str) -> None:
     with pytest.raises(UnknownDevice, match=r"^device .+ is unknown; known are cpu, mps, cuda and cuda:0"):
+        devices(asked)
+
+
+@pytest.mark.parametrize("asked", [0, 1, torch.device("cpu"), ["cpu"]])
+def test_what_is_no_name_is_told(asked: Any) -> None:
+    with pytest.raises(UnknownDevice, match=r"^device: expected a name such as cpu or cuda:0, got "):
         devices(asked)
 
 

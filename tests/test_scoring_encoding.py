@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rexrank
+from rexrank.encoders.devices import UnknownDevice
 from rexrank.encoders.weights import Weights
 from rexrank.metrics import Unavailable, compute, metric_of, radcliq, score_keys
 from rexrank.metrics.features import FEATURES
@@ -262,6 +263,18 @@ def test_scores_without_encoders_pay_nothing_for_them(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_a_module_refuses_a_wrong_device_also_where_all_features_are_there(
+    settings: EncoderSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate = pytest.importorskip("evaluate", reason="the extra 'metrics' is not installed")
+    monkeypatch.setenv("REXRANK_CACHE", str(settings.cache_dir))
+    monkeypatch.setenv("REXRANK_WEIGHTS", str(settings.weights))
+    module = evaluate.load(str(Path(__file__).parent.parent / "evaluate_modules" / "sembscore"))
+    module.compute(predictions=["Clear."], references=["Edema."], device="cpu")
+    with pytest.raises(UnknownDevice, match='"gpu" is unknown'):
+        module.compute(predictions=["Clear."], references=["Edema."], device="gpu")
 
 
 def test_options_choose_the_encoder() -> None:

@@ -27,6 +27,8 @@ def devices(asked: str | None = None) -> list[str]:
     Raises:
         UnknownDevice: No such device, or not on this machine.
     """
+    if asked is not None and not isinstance(asked, str):
+        raise UnknownDevice(f"device: expected a name such as cpu or cuda:0, got {shown(asked)}")
     wanted = asked or os.environ.get("REXRANK_DEVICE")
     if wanted is None or not wanted.strip():
         return _what_is_there()

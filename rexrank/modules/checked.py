@@ -180,6 +180,7 @@ class Checked(_Base):
         features: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> dict[str, Any]:
+        from rexrank.encoders.devices import devices
         from rexrank.metrics.computation import compute
         from rexrank.scoring.encoding import EncoderSettings, Encoding
 
@@ -189,9 +190,10 @@ class Checked(_Base):
                 raise InvalidCall(f"unknown option {shown(name)}; {self.metric} takes {', '.join(known)}")
         given = check_feature_names(features)
         texts = list(predictions), list(references)
-        settings = EncoderSettings(
-            device=options.pop("device", None), weights=options.pop("weights", None), keep_models=True
-        )
+        device = options.pop("device", None)
+        if device is not None:
+            devices(device)  # refused also where no text has to be encoded
+        settings = EncoderSettings(device=device, weights=options.pop("weights", None), keep_models=True)
         with Encoding(*texts, convention, settings, options) as encoding:
             wanted, made = self._encoded(encoding, self._asked(keys), given, options)
             # Inside, because the vectors of tokens are read from the store one report after the other.

@@ -435,9 +435,8 @@ _models: "OrderedDict[tuple[str, str], Model]" = OrderedDict()
 def _kept(run: _Run, device: str) -> Model:
     """The model of an encoder, which stays in memory until others were used more lately."""
     place = run.shelf, device
-    if place not in _models:
-        _models[place] = run.load(device)
-    _models.move_to_end(place)
+    model = _models.pop(place, None) or run.load(device)
+    _models[place] = model
     while len(_models) > _KEPT_MODELS:
         _models.popitem(last=False)
-    return _models[place]
+    return model
