@@ -109,7 +109,7 @@ class Store:
         except OSError as error:
             reason = error.strerror or str(error)
             raise OSError(
-                f"features cannot be kept in {wanted} ({reason}); set REXRANK_CACHE to a folder of yours"
+                f"features cannot be kept in {wanted} ({reason}); name a folder of yours (--cache-dir, REXRANK_CACHE)"
             ) from None
 
     def missing(self, shelf: str, texts: Sequence[str]) -> list[int]:
