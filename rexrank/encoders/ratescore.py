@@ -209,13 +209,14 @@ class RateScore(Model):
         """Encode texts; see `Model.encode`."""
         sentences: dict[str, _Sentence | None] = {}
         entities: dict[str, _Embedded | None] = {}
+        vectors: dict[tuple[int, ...], Vector | None] = {}
         for start in range(0, len(texts), _REPORTS_AT_ONCE):
             reports = [_places(text) for text in texts[start : start + _REPORTS_AT_ONCE]]
             asked = dict.fromkeys(place.sentence for report in reports for place in report)
             sentences.update(self._found([one for one in asked if one not in sentences]))
             known = [found for one in asked if (found := sentences[one])]
             names = dict.fromkeys(mention.name for found in known for mention in found.mentions)
-            entities.update(self._embedded([name for name in names if name not in entities]))
+            entities.update(self._embedded([name for name in names if name not in entities], vectors))
             for number, report in enumerate(reports, start):
                 yield number, self._record(report, sentences, entities)
 
@@ -240,14 +241,22 @@ class RateScore(Model):
             )
         return _Sentence(mentions, len(encoding.ids) > len(ids))
 
-    def _embedded(self, names: Sequence[str]) -> Iterator[tuple[str, _Embedded | None]]:
-        """The vectors of entities; None where the memory does not suffice, or for numbers that are none."""
+    def _embedded(
+        self, names: Sequence[str], vectors: dict[tuple[int, ...], Vector | None]
+    ) -> Iterator[tuple[str, _Embedded | None]]:
+        """The vectors of entities; None where the memory does not suffice, or for numbers that are none.
+
+        Args:
+            names: What BioLORD reads.
+            vectors: By ids of tokens, filled here: names of the same ids have the very same, and are equally similar.
+        """
         encodings, rows = self._embedder.tokens(names)
-        for number, vector in self._embedder.run(rows, lambda output: output.last_hidden_state[:, 0]):
-            if vector is None or not np.isfinite(vector).all():
-                yield names[number], None
-            else:
-                yield names[number], _Embedded(vector, len(encodings[number].ids) > len(rows[number]))
+        new = [list(ids) for ids in dict.fromkeys(map(tuple, rows)) if ids not in vectors]
+        for number, vector in self._embedder.run(new, lambda output: output.last_hidden_state[:, 0]):
+            vectors[tuple(new[number])] = vector if vector is not None and np.isfinite(vector).all() else None
+        for name, encoding, row in zip(names, encodings, rows, strict=True):
+            vector = vectors[tuple(row)]
+            yield name, None if vector is None else _Embedded(vector, len(encoding.ids) > len(row))
 
     def _record(
         self,

@@ -82,7 +82,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _spans(text: str) -> list[list[int]]:
-    """RuSH's sentences, which leave out white space between them and marks at the end of the text."""
+    """RuSH's sentences, which leave out white space between them and marks at the end of the text.
+
+    A begin opens a sentence, and the next end closes it; further ends before the next begin move its end there.
+    """
     begins, ends = _found(text)
     made: list[list[int]] = []
     open_, begin, end, first = False, 0, 0, 0

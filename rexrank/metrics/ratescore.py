@@ -14,9 +14,10 @@ or ``short``, which were fitted to long and to short texts. Of several reference
 counts.
 
 - `published`: .5 where either report has no entity. Negative cosines go in as they are, so a
-  score can leave [0, 1].
-- `corrected`: a directed score below 0 counts 0, so scores are in [0, 1]. Only one report with
-  entities: 0; neither, and other words: null, ``no_content``.
+  score can leave [0, 1]. Entities of sentences with less than three characters do not count,
+  nor one that the end of its sentence leaves open and another adjoins.
+- `corrected`: all entities count. A directed score below 0 counts 0, so scores are in [0, 1].
+  Only one report with entities: 0; neither, and other words: null, ``no_content``.
 
 A failed encoder is null, ``failed``. A blank report scores 0 in `corrected`.
 Source: Zhao et al., EMNLP 2024; RaTEScore 0.6.0, github.com/MAGIC-AI4Med/RaTEScore.
@@ -267,6 +268,8 @@ METRIC = Metric(
         "The package drops a report without a sentence of three characters from its list, so all later pairs meet "
         "the wrong partner and the list of scores is shorter; here that study alone is concerned.",
         "The package gives .5 to a report in which nothing was found.",
+        "Where the same words have several types in a report, the package lets an entity meet any of them, by the last "
+        "digits of its arithmetic; here it is the first.",
         "The package fails without CUDA unless told so, and cannot run beside numpy 2.",
         "RadEval's copy returns three things where the package returns one.",
     ),
