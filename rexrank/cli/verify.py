@@ -1,22 +1,26 @@
-"""Compare rexrank with the original packages, number by number, on invented reports.
+"""Compare rexrank with the original packages on invented reports.
 
-The originals run under another interpreter, PYTHON, in whose environment they are installed, since they cannot share
-one with rexrank; `--requirements` prints what belongs there:
+The originals run under another interpreter, PYTHON, in whose environment they
+are installed, since they cannot share one with rexrank; `--requirements`
+prints what belongs there:
 
   rexrank verify --requirements > originals.txt
-  python3.11 -m venv originals && originals/bin/python -m pip install -r originals.txt
+  python3.11 -m venv originals
+  originals/bin/python -m pip install -r originals.txt
   rexrank verify --python originals/bin/python
 
 Examples:
   rexrank verify --python originals/bin/python --seeded tiny
-  rexrank verify --python originals/bin/python --weights models/ --out verified.json
+  rexrank verify --python originals/bin/python --weights models/ --out v.json
   rexrank verify --python originals/bin/python --only chexbert,radgraph-xl
 
-Weights are those that `rexrank score` would take, and are fetched where they are missing; with --seeded both sides get
-checkpoints of fixed random numbers instead. Every difference is listed by the number of its text or pair in
+Weights are those that `rexrank score` would take, and are fetched where they
+are missing; with --seeded both sides get checkpoints of fixed random numbers
+instead. Every difference is listed by the number of its text or pair in
 rexrank.verification.verify.TEXTS and PAIRS. docs/verify.md says more.
 
-Exit codes: 0 all equal, 1 something differs or failed, 2 wrong usage, 3 nothing could be compared.
+Exit codes: 0 all equal, 1 something differs or failed, 2 wrong usage,
+3 nothing could be compared.
 """
 
 import argparse

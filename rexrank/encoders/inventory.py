@@ -125,7 +125,7 @@ TOKENIZERS: Mapping[str, Checkpoint] = MappingProxyType(
                 700_000,
                 revision="86b5e0934494bd15c9632b12f734a8a67f723594",
                 licence="Apache-2.0",
-                serves="f1chexbert, ce, sembscore, radcliq",
+                serves="f1chexbert (ce_* too), sembscore, radcliq",
                 moved_to="google-bert/bert-base-uncased",
             ),
             _tokenizer(
@@ -170,7 +170,7 @@ CHEXBERT = Checkpoint(
     sha256={"chexbert.pth": "6550703c92d640e1e04d8105a7a185d76ece0f25fcbf033d292785bf22c0fde1"},
     size=1_314_414_442,
     licence="MIT by the repo's tag; CheXbert's own licence sends commercial users to Stanford",
-    serves="f1chexbert, ce, sembscore, radcliq",
+    serves="f1chexbert (ce_* too), sembscore, radcliq",
     tokenizers=(_BERT,),
 )
 RADGRAPH_V1 = Checkpoint(

@@ -1,5 +1,6 @@
 """A score card as people read it in a terminal: scores with intervals, what is absent and why, signatures."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ WAY_OUT = "computed from your own features in Python: docs/features.md"
 _SHOWN_SIGNATURES = 12
 _SHOWN_KEYS = 3
 _DIGITS = 4
+_WIDTH = 79
 
 
 def table(card: "ScoreCard", signatures: bool = False) -> str:
@@ -96,7 +98,13 @@ def _weights(card: "ScoreCard") -> list[str]:
     by_status: dict[str, list[str]] = {}
     for name, known in card.weights.items():
         by_status.setdefault(known.get("status", ""), []).append(name)
-    lines = [f"  {status}: {', '.join(names)}" for status, names in by_status.items()]
+    lines = [
+        line
+        for status, names in by_status.items()
+        for line in textwrap.wrap(
+            f"  {status}: {', '.join(names)}", _WIDTH, subsequent_indent="    ", break_on_hyphens=False
+        )
+    ]
     return ["weights:", *lines] if lines else []
 
 

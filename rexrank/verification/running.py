@@ -59,7 +59,7 @@ def run_original(
             raise OriginalFailed(f"{python} cannot be started ({error.strerror or type(error).__name__})") from None
         last = _attended(process, limit_s, note)
         if process.returncode != 0:
-            raise OriginalFailed(last or f"it ended with the code {process.returncode}")
+            raise OriginalFailed(_reason(last, process.returncode))
         answered.seek(0)
         try:
             return dict(json.load(answered))
@@ -67,6 +67,13 @@ def run_original(
             raise OriginalFailed(
                 f"{python} gave no answer; name the interpreter of the originals' environment"
             ) from None
+
+
+def _reason(last: str, code: int) -> str:
+    """Why a process failed, from the last line that it wrote to stderr."""
+    if last.startswith("ModuleNotFoundError"):
+        return f"{last}; `rexrank verify --requirements` prints what belongs into the environment of --python"
+    return last or f"it ended with the code {code}"
 
 
 def _attended(process: "subprocess.Popen[str]", limit_s: float, note: Callable[[int, int], None]) -> str:
