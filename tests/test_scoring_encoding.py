@@ -15,7 +15,7 @@ import pytest
 import rexrank
 from rexrank.encoders.devices import UnknownDevice
 from rexrank.encoders.weights import Weights
-from rexrank.metrics import Unavailable, compute, metric_of, radcliq, score_keys
+from rexrank.metrics import InvalidCall, Unavailable, compute, metric_of, radcliq, score_keys
 from rexrank.metrics.features import FEATURES
 from rexrank.metrics.registry import needs_of
 from rexrank.scoring.encoding import EncoderSettings, Encoding, requests, why_not, why_not_here
@@ -277,6 +277,20 @@ def test_a_module_refuses_a_wrong_device_also_where_all_features_are_there(
         module.compute(predictions=["Clear."], references=["Edema."], device="gpu")
 
 
+def test_a_score_of_several_encoders_says_that_it_lacks_more_than_one(tmp_path: Path) -> None:
+    nowhere = EncoderSettings(weights=tmp_path, download=False)
+    with Encoding(["A."], ["B."], "published", nowhere) as encoding, pytest.raises(Unavailable) as caught:
+        encoding.features("radcliq_v1", {})
+    assert str(caught.value).endswith("`rexrank weights pull --for radcliq_v1` fetches it all")
+
+
+def test_a_refused_option_says_whose_it_is() -> None:
+    texts: Any = (["Edema."], ["Scar."])
+    for metrics in ("radgraph_partial,bertscore", "radgraph_partial,srrbert_f1"):
+        with pytest.raises(InvalidCall, match=r"\Amodel: expected .* \(by (bertscore|srrbert); \w+\.OPTION means"):
+            rexrank.score(*texts, metrics=metrics.split(","), options={"model": "modern"}, progress=False)
+
+
 def test_options_choose_the_encoder() -> None:
     chosen = {
         "radgraph_partial": {"model": "modern"},
@@ -288,7 +302,7 @@ def test_options_choose_the_encoder() -> None:
         other = [request.encoder.name for request in requests(key, options, "published")]
         assert usual != other, key
         assert set(options) <= set(metric_of(key).option_names)
-        with pytest.raises(rexrank.metrics.InvalidCall, match="model"):
+        with pytest.raises(InvalidCall, match="model"):
             requests(key, {"model": "no such"}, "published")
 
 

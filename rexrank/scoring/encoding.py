@@ -298,7 +298,21 @@ class Encoding:
         Raises:
             Unavailable: An encoder failed or lacks its files.
         """
-        return {need: self._feature(key, need, options) for need in needs_of(key, options) if need not in given}
+        found: dict[str, Features] = {}
+        reasons: list[str] = []
+        for need in needs_of(key, options):
+            if need not in given:
+                try:
+                    found[need] = self._feature(key, need, options)
+                except Unavailable as error:
+                    reasons.append(str(error))
+        if len(reasons) > 1:  # RadCliQ's: one sentence says enough, where it says that it is not all
+            raise Unavailable(
+                f"{reasons[0]}; {key} lacks more than that: `rexrank weights pull --for {key}` fetches it all"
+            )
+        if reasons:
+            raise Unavailable(reasons[0])
+        return found
 
     def _feature(self, key: str, need: str, options: Mapping[str, Any]) -> Features:
         if FEATURES[need].of == "pair" and FEATURES[need].runs:

@@ -61,7 +61,7 @@ def plan(
     unavailable = {}
     for key in dict.fromkeys(wanted):
         reason = (
-            why_not(key, own_options(metric_of(key).name, options or {}), convention)
+            _why_not(key, options or {}, convention)
             if key in score_keys()
             else f"{key} is not computed by rexrank {__version__}"
         )
@@ -70,6 +70,15 @@ def plan(
         else:
             unavailable[key] = reason
     return Plan(groups, unavailable)
+
+
+def _why_not(key: str, options: Mapping[str, Any], convention: Convention) -> str | None:
+    name = metric_of(key).name
+    try:
+        return why_not(key, own_options(name, options), convention)
+    except InvalidCall as error:
+        # Several metrics have an option of this name, and its first word says which option, not whose.
+        raise InvalidCall(f"{error} (by {name}; {name}.OPTION means this metric alone)") from None
 
 
 def own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
