@@ -217,6 +217,7 @@ def compare_ratescore(answer: Answer, items: Items, texts: Sequence[str], pairs:
 
 def _compare_rate(answer: Answer, items: Items, pairs: Sequence[Pair], without: Set[str], table: str) -> Comparison:
     theirs = answer[table]
+    pairs = pairs[: len(theirs)]
     left_out = [place for place, pair in enumerate(pairs) if _failed(theirs[place]) and not without.isdisjoint(pair)]
     score = compute("ratescore", *_split(pairs), features={"ratescore_entities": _sides(pairs, items)}, affinity=table)[
         "ratescore"
@@ -234,8 +235,7 @@ def _compare_rate(answer: Answer, items: Items, pairs: Sequence[Pair], without: 
             tied.append(place)
     if tied:
         made = _close(made.what, "pair", rows, score.values[:, None], {_EQUALLY_NEAR: tied})
-    content = f"the original gives {len(answer['as_a_list']):,} scores for a list of all pairs" if left_out else ""
-    return replace(made, known={**made.known, **_places({_NO_SENTENCE: left_out})}, content=content)
+    return replace(made, known={**made.known, **_places({_NO_SENTENCE: left_out})})
 
 
 def _same_entities(theirs: Sequence[Sequence[str]], ours: Sequence[Entity]) -> bool:

@@ -125,7 +125,10 @@ def bertscore(job: Job) -> dict[str, Any]:
 
 
 def ratescore(job: Job) -> dict[str, Any]:
-    """Sentences and entities of every text alone, scores of every pair alone, and those of all pairs as one list."""
+    """Sentences and entities of every text alone, and the score of every pair alone.
+
+    Of the first pairs also those with the short table, and those of all of them as one list.
+    """
     from RaTEScore import RaTEScore
 
     inside = importlib.import_module("RaTEScore.score")
@@ -138,13 +141,13 @@ def ratescore(job: Job) -> dict[str, Any]:
         )
         return [list(entity) for entity in found[0]]
 
-    predictions, references = (list(side) for side in zip(*job["pairs"], strict=True))
+    first = job["pairs"][:_WHOLE_PAIRS]
     return {
         "sentences": _each(lambda text: inside.sentence_split([text])[0], job["texts"]),
         "entities": _each(entities, job["texts"]),
         "long": _each(lambda pair: scorer.compute_score([pair[0]], [pair[1]])[0], job["pairs"]),
-        "short": _each(lambda pair: short.compute_score([pair[0]], [pair[1]])[0], job["pairs"]),
-        "as_a_list": _each(lambda whole: scorer.compute_score(*whole), [(predictions, references)])[0],
+        "short": _each(lambda pair: short.compute_score([pair[0]], [pair[1]])[0], first),
+        "as_a_list": scorer.compute_score(*(list(side) for side in zip(*first, strict=True))),
     }
 
 
