@@ -190,12 +190,12 @@ def test_processes_end_with_their_parent(tmp_path: Path) -> None:
         "    encode(loading(notes), texts, ['cpu', 'cpu'], store, SHELF, lambda more: None)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)])
-    until(lambda: len(list(tmp_path.glob("[0-9]*"))) == 2, process=parent)
+    until(lambda: len(list(tmp_path.glob("[0-9]*"))) == 2, seconds=120, process=parent)
     children = [Path("/proc") / note.name for note in tmp_path.glob("[0-9]*")]
     assert all(child.exists() for child in children)
     parent.kill()
     parent.wait()
-    until(lambda: not any(child.exists() and _is_alive(child) for child in children), seconds=15)
+    until(lambda: not any(child.exists() and _is_alive(child) for child in children), seconds=60)
 
 
 def test_ctrl_c_is_the_parents_alone_from_the_first_moment(store: Store, tmp_path: Path) -> None:
