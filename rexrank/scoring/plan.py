@@ -60,11 +60,12 @@ def plan(
     groups: dict[str, list[str]] = {}
     unavailable = {}
     for key in dict.fromkeys(wanted):
-        reason = (
-            _why_not(key, options or {}, convention)
-            if key in score_keys()
-            else f"{key} is not computed by rexrank {__version__}"
-        )
+        if key not in score_keys():
+            reason: str | None = f"{key} is not computed by rexrank {__version__}"
+        elif asked == "all" and score_keys()[key].opt_in:
+            reason = f"{key} is computed where it is asked for by name"
+        else:
+            reason = _why_not(key, options or {}, convention)
         if reason is None:
             groups.setdefault(metric_of(key).name, []).append(key)
         else:
@@ -99,7 +100,7 @@ def own_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _keys_of(name: str) -> list[str]:
     if name == "all":
-        return [key for key, known in score_keys().items() if metric_of(key).task == "report" and not known.opt_in]
+        return [key for key in score_keys() if metric_of(key).task == "report"]
     if keys := keys_named(name) or [key for key in _unbuilt() if key == name]:
         return keys
     candidates = [*score_keys(), *metrics(), *_unbuilt()]
