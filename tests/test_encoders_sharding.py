@@ -186,7 +186,7 @@ def test_processes_end_with_their_parent(tmp_path: Path) -> None:
         "import sys, pathlib; sys.path[:0] = [sys.argv[1]]; from test_encoders_sharding import *\n"
         "notes = pathlib.Path(sys.argv[2])\n"
         "with Store(notes / 'features') as store:\n"
-        "    texts = [*TEXTS, 'hang', 'hang too ' * 4]\n"
+        "    texts = [*TEXTS, *(f'hang {number}' for number in range(100))]\n"
         "    encode(loading(notes), texts, ['cpu', 'cpu'], store, SHELF, lambda more: None)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)])
