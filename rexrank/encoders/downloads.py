@@ -23,6 +23,8 @@ from rexrank.errors import WrongSetting, shown
 from rexrank.processes import hold_lock
 
 if TYPE_CHECKING:
+    from huggingface_hub.hf_api import ModelInfo
+
     from rexrank.hub.connection import Hub
     from rexrank.hub.errors import HubError
 
@@ -298,14 +300,13 @@ def _hub() -> "Hub":
 
 def _ask(hub: "Hub", checkpoint: Checkpoint, first: Sequence[str]) -> Published:
     """Look under each name of the repo, and for each name at the pinned commit before the newest."""
-    from rexrank.hub.errors import HubError, translated
+    from rexrank.hub.errors import HubError
 
     failure: HubError | None = None
     for repo in dict.fromkeys((*first, *checkpoint.repos)):
         for revision in dict.fromkeys((checkpoint.revision or "main", "main")):
             try:
-                with translated(repo):
-                    info = hub.api.model_info(repo, revision=revision, files_metadata=True)
+                info = _info(hub, repo, revision)
             except HubError as error:
                 failure = failure or error
                 if error.code == "revision_not_found":
@@ -320,6 +321,22 @@ def _ask(hub: "Hub", checkpoint: Checkpoint, first: Sequence[str]) -> Published:
             return Published(repo, revision, str(info.sha), sizes, digests)
     assert failure is not None
     raise failure
+
+
+def _info(hub: "Hub", repo: str, revision: str) -> "ModelInfo":
+    """Ask for a repo, and once more where the Hub had closed the connection that was kept from an earlier answer."""
+    from httpx2 import ReadError, RemoteProtocolError, WriteError
+
+    from rexrank.hub.errors import HubError, translated
+
+    try:
+        with translated(repo):
+            return hub.api.model_info(repo, revision=revision, files_metadata=True)
+    except HubError as error:
+        if not isinstance(error.__cause__, ReadError | RemoteProtocolError | WriteError):
+            raise
+    with translated(repo):
+        return hub.api.model_info(repo, revision=revision, files_metadata=True)
 
 
 def _load(hub: "Hub", there: Published, name: str, revision: str, tell: Tell | None, **more: Any) -> Path:
