@@ -92,7 +92,9 @@ def _run(said: str, kind: str, job: Mapping[str, Any]) -> dict[str, Any]:
     done = subprocess.run(
         command, input=asked, stdout=subprocess.PIPE, text=True, cwd=_ROOT, timeout=_LIMIT_S, check=True
     )
-    return dict(json.loads(done.stdout))
+    made = dict(json.loads(done.stdout))
+    print(f"{said}: {made['total_s']:.1f} s", file=sys.stderr, flush=True)
+    return made
 
 
 def _run_original(python: str, name: str, original: tuple[str, str, str], job: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +105,9 @@ def _run_original(python: str, name: str, original: tuple[str, str, str], job: M
     asked = json.dumps({**job, "package": package, "model": model, "original": known, "script": script})
     command = [python, str(_ROOT / "bench" / "original_timings.py")]
     done = subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, timeout=_LIMIT_S, check=False)
-    return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
+    made = dict(json.loads(done.stdout)) if done.returncode == 0 else {}
+    print(f"{name}: {_spent(made):.1f} s" if made else f"{name}: failed", file=sys.stderr, flush=True)
+    return made
 
 
 def _checkpoints() -> set[str]:

@@ -194,7 +194,7 @@ def _link(paths: Mapping[str, str], folder: Path) -> None:
         link.symlink_to(path)
 
 
-def _prepare(job: Job, folder: Path) -> None:
+def prepare(job: Job, folder: Path) -> None:
     """Let the originals find their files; before any of them is imported, since they read the environment then."""
     os.environ.update(
         # Without a GPU originals and ours do the same arithmetic, and radgraph and RaTEScore need no patch.
@@ -248,7 +248,7 @@ def main() -> int:
     answer = os.dup(1)
     os.dup2(2, 1)
     with tempfile.TemporaryDirectory(prefix="originals-") as folder:
-        _prepare(job, Path(folder).resolve())
+        prepare(job, Path(folder).resolve())
         import torch
 
         if job.get("threads"):
