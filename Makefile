@@ -32,6 +32,7 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.metrics
 	-$(BIN)/python -m bench.labels
+	-$(BIN)/python -m bench.neural --pairs 100 $(if $(wildcard .venv-oracle/bin/python),--python .venv-oracle/bin/python)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
