@@ -164,7 +164,7 @@ def _print_memory(weights: str, temporary: str) -> None:
     """Token vectors of full width of many studies, by one layer, and every other feature at the smallest size."""
     predictions, references = invented_studies(_STUDIES)
     job = {"predictions": predictions, "references": references}
-    one_layer = {"model": "distilroberta-base", "layer": 1}
+    one_layer = {"model": "FremyCompany/BioLORD-2023-C", "layer": 1}
     wide = _run(
         f"{_STUDIES:,} studies, token vectors of full width",
         "score",
