@@ -98,7 +98,7 @@ def test_one_wrong_thing_is_found(
     assert not compared[what].equal
 
 
-@pytest.mark.parametrize(("gap", "equal"), [(5e-6, True), (3e-5, False)])
+@pytest.mark.parametrize(("gap", "equal"), [(5e-6, True), (1e-4, False)])
 def test_numbers_may_differ_by_a_hundred_thousandth(ours: Mapping[str, Items], gap: float, equal: bool) -> None:
     value = float(ours["chexbert"]["chexbert_cls"][TEXTS[30]][2]) + gap
     vectors = judged(ours, "chexbert", spoilt("chexbert", "vectors", 30, 2, value=value))["[CLS] vectors"]

@@ -23,7 +23,7 @@ from rexrank.reports.studies import is_blank
 from rexrank.verification.ties import can_score
 
 TOLERANCE = 1e-5
-"""Largest difference of two numbers that counts as none; of those beyond 1, in relation to their size."""
+"""Largest difference of two numbers that counts as none; in a row with numbers beyond 1, as a part of the largest."""
 
 Pair = tuple[str, str]
 Answer = Mapping[str, Any]
@@ -299,7 +299,7 @@ def _close(
         if row.shape != other.shape or (np.isnan(row) != np.isnan(other)).any():
             differences.append((place, f"original {_said_of_row(row)}, here {_said_of_row(other)}"))
             continue
-        gap = float(np.nanmax(np.abs(row - other) / np.maximum(np.abs(row), 1.0), initial=0.0))
+        gap = float(np.nanmax(np.abs(row - other), initial=0.0) / np.nanmax(np.abs(row), initial=1.0))
         largest = max(largest, gap)
         if gap > TOLERANCE:
             differences.append((place, f"differs by {gap:.1e}"))
