@@ -23,15 +23,20 @@ _HOMES = {
 }
 _SUBPACKAGES = frozenset(
     {
+        "analysis",
         "benchmarks",
         "board",
+        "comparison",
+        "experts",
         "hub",
         "labels",
         "localhub",
         "metrics",
         "modules",
         "protocols",
+        "published",
         "reports",
+        "rewards",
         "scoring",
         "statistics",
     }

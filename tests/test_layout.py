@@ -30,6 +30,12 @@ MAY_IMPORT = {
     "rexrank/board": FORMULAS | {"scoring", "hub", "board"},
     "rexrank/modules": FORMULAS | {"scoring", "encoders", "hub", "modules"},
     "rexrank/verification": FORMULAS | {"encoders", "scoring", "verification"},
+    "rexrank/published": FORMULAS | {"published"},
+    "rexrank/experts": FORMULAS | {"experts"},
+    "rexrank/figures": COMMON | {"figures"},
+    "rexrank/analysis": FORMULAS | {"scoring", "published", "figures", "analysis"},
+    "rexrank/comparison": FORMULAS | {"scoring", "figures", "comparison"},
+    "rexrank/rewards": FORMULAS | {"encoders", "scoring", "rewards"},
     "rexrank/benchmarks": FORMULAS | {"scoring", "hub", "board", "benchmarks"},
 }
 

@@ -22,7 +22,11 @@ def card() -> rexrank.ScoreCard:
 
 def test_saved_and_loaded_cards_are_equal(card: rexrank.ScoreCard, tmp_path: Path) -> None:
     card.save(tmp_path / "new" / "card")
-    assert sorted(path.name for path in (tmp_path / "new" / "card").iterdir()) == ["card.json", "per_study.parquet"]
+    assert sorted(path.name for path in (tmp_path / "new" / "card").iterdir()) == [
+        "card.json",
+        "per_study.parquet",
+        "statistics.parquet",
+    ]
     assert rexrank.ScoreCard.load(tmp_path / "new" / "card") == card
 
 

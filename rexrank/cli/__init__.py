@@ -20,6 +20,10 @@ DONE, REFUSED, WRONG_USAGE, NOTHING_COMPUTED = 0, 1, 2, 3
 
 COMMANDS = {
     "score": "score a file of predictions and print a score card",
+    "compare": "compare score cards: which system is better, and how sure that is",
+    "analyse": "make one HTML report of score cards: spread, ranks, correlations, lengths",
+    "agree": "measure how well metrics agree with radiologists",
+    "published": "show the published tables, ranked and checked",
     "metrics": "list the metrics and what each needs",
     "weights": "list the checkpoints that metrics need, and fetch them",
     "validate": "check a file of predictions without scoring it",

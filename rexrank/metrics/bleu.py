@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from rexrank.metrics.ngrams import clipped_matches, ngram_totals
-from rexrank.metrics.outcome import Floats, Outcome
+from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, PairTokens
 from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
 from rexrank.metrics.tokenizers import REXRANK, SPLIT, UNICODE
@@ -98,10 +98,18 @@ def _bleu2(statistics: Floats, convention: Convention) -> Floats:
 
 
 def _corpus(key: str, statistics: Floats, convention: Convention, tokenizer: str) -> Outcome:
-    order = int(key.removeprefix("coco_bleu"))
-    formula = partial(_coco_published if convention == "published" else _coco_corrected, order=order)
+    formula = _formula(key, convention)
     base = _outcome(formula(statistics), statistics, {"tok": tokenizer, "impl": "coco", "agg": "corpus"})
     return replace(base, statistics=statistics, formula=formula)
+
+
+def _formula(key: str, convention: str) -> Formula:
+    order = int(key.removeprefix("coco_bleu"))
+    return partial(_coco_published if convention == "published" else _coco_corrected, order=order)
+
+
+def _formula_of(key: str, parts: Mapping[str, str]) -> Formula | None:
+    return None if key == "bleu2" else _formula(key, parts["conv"])
 
 
 def _coco_published(statistics: Floats, order: int) -> Floats:
@@ -160,6 +168,7 @@ METRIC = Metric(
         *(_coco_key(order) for order in range(1, _ORDERS + 1)),
     ),
     compute=_compute,
+    formula_of=_formula_of,
     source="Papineni et al., ACL 2002; github.com/rajpurkarlab/CXR-Report-Metric; github.com/salaniz/pycocoevalcap",
     examples=(
         Example("Cardiomegaly", "Cardiomegaly"),

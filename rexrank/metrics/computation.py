@@ -25,6 +25,7 @@ from rexrank.metrics.registry import (
 )
 from rexrank.metrics.signature import signature
 from rexrank.reports.studies import is_blank
+from rexrank.statistics.sample import mean
 from rexrank.terms import CONVENTIONS, Convention
 
 
@@ -229,7 +230,7 @@ def _further_counts(judged: policies.Judged, outcome: Outcome) -> Mapping[str, i
 def _only_together(judged: policies.Judged, of_mean: Formula) -> tuple[policies.Judged, Formula]:
     """Leave the studies without values of their own: only a function of their mean is a score."""
     statistics = np.stack([judged.values, np.where(np.isnan(judged.values), np.nan, 1.0)], axis=1)
-    return replace(_without_values(judged), statistics=statistics), lambda sums: of_mean(sums[:, 0] / sums[:, 1])
+    return replace(_without_values(judged), statistics=statistics), lambda sums: of_mean(mean(sums))
 
 
 def _without_values(judged: policies.Judged) -> policies.Judged:

@@ -31,7 +31,15 @@ from rexrank.labels import BLANK, NAMES, NEGATIVE, POSITIVE, UNCERTAIN
 from rexrank.metrics.f1 import Codes, checked_codes
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall
-from rexrank.metrics.label_scores import OPTIONS, Labelled, check_reference, efficacy_keys, keys_of, outcomes
+from rexrank.metrics.label_scores import (
+    OPTIONS,
+    Labelled,
+    check_reference,
+    efficacy_keys,
+    formula_of,
+    keys_of,
+    outcomes,
+)
 from rexrank.metrics.outcome import Flags, Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.registry import Example, Metric
@@ -85,6 +93,7 @@ METRIC = Metric(
     version="1",
     keys=(*keys_of("f1chexbert", "F1-CheXbert", (_FEATURE,)), *efficacy_keys((_FEATURE,))),
     compute=_compute,
+    formula_of=formula_of("f1chexbert"),
     source="Smit et al., EMNLP 2020; github.com/Stanford-AIMI/f1chexbert; Chen et al., EMNLP 2020 (R2Gen)",
     options=(replace(OPTIONS[0], default="positive; for `ce_*`: negative"), *OPTIONS[1:]),
     english_only=True,

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from rexrank.labels import RULE_VERSION, label
-from rexrank.metrics.label_scores import OPTIONS, Labelled, check_reference, keys_of, outcomes
+from rexrank.metrics.label_scores import OPTIONS, Labelled, check_reference, formula_of, keys_of, outcomes
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.registry import Example, Metric
@@ -56,6 +56,7 @@ METRIC = Metric(
     version="1",
     keys=keys_of("f1labels", "F1-labels"),
     compute=_compute,
+    formula_of=formula_of("f1labels"),
     source="github.com/Stanford-AIMI/f1chexbert (averages); Irvin et al., AAAI 2019 (labels)",
     options=OPTIONS,
     english_only=True,

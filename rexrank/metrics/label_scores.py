@@ -23,9 +23,9 @@ from rexrank.metrics.f1 import (
     undefined_value,
 )
 from rexrank.metrics.inputs import check_choice
-from rexrank.metrics.outcome import Flags, Floats, Outcome
+from rexrank.metrics.outcome import Flags, Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
-from rexrank.metrics.registry import UNIT_RANGES, Option, ScoreKey
+from rexrank.metrics.registry import UNIT_RANGES, FormulaOf, Option, ScoreKey
 from rexrank.terms import Convention
 
 _SETS = (14, 5)
@@ -236,6 +236,20 @@ def outcomes(
         score = Score(read.measure, read.average, undefined)
         found[key] = _outcome(score, marked[uncertain].take(read.columns), labelled, {**parts, **signature})
     return found
+
+
+def formula_of(name: str) -> FormulaOf:
+    """How a metric on labels finds the formula of a score by its signature.
+
+    Args:
+        name: Name of the metric.
+    """
+
+    def formula(key: str, parts: Mapping[str, str]) -> Formula:
+        read = _read_key(name, key)
+        return Score(read.measure, read.average, np.nan if parts["zero"] == "null" else float(parts["zero"])).formula
+
+    return formula
 
 
 def _outcome(score: Score, marked: Marks, labelled: Labelled, signature: Mapping[str, str]) -> Outcome:

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from rexrank.external import meteor as program
-from rexrank.metrics.outcome import Floats, Outcome
+from rexrank.metrics.outcome import Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs, canonical
 from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, ScoreKey
 from rexrank.terms import Convention
@@ -64,6 +64,10 @@ def _compute(
     )
     is_corpus = {"meteor": convention == "published", "meteor_corpus": True, "meteor_mean": False}
     return {key: corpus if is_corpus[key] else mean for key in keys}
+
+
+def _formula_of(key: str, parts: Mapping[str, str]) -> Formula | None:
+    return _FORMULAS[parts["conv"]] if parts.get("agg") == "corpus" else None
 
 
 def _outcome(statistics: Floats) -> Outcome:
@@ -156,6 +160,7 @@ METRIC = Metric(
         _key("meteor_mean", "METEOR (mean)", "mean", f"{_WORDS}mean of studies."),
     ),
     compute=_compute,
+    formula_of=_formula_of,
     source="Denkowski and Lavie, WMT 2014; github.com/salaniz/pycocoevalcap",
     english_only=True,
     missing=program.missing,

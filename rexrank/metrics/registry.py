@@ -94,6 +94,7 @@ class ScoreKey:
 
 Compute = Callable[["Pairs", Sequence[str], Convention, Mapping[str, Any]], Mapping[str, "Outcome"]]
 NeedsOf = Callable[[ScoreKey, Mapping[str, Any]], tuple[str, ...]]
+FormulaOf = Callable[[str, Mapping[str, str]], "Formula | None"]
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,8 @@ class Metric:
         english_only: Whether it understands English alone, so that a reference in another script has no score.
         task: ``report``, or ``vqa`` for answers to questions; ``all`` names the metrics of reports.
         missing: Says in one sentence what the metric lacks on this machine, or None; looked up before computing.
+        formula_of: From a score key and the parts of its signature to the formula of its summed statistics, None for a
+            mean of studies; None where all its scores are such means.
         examples: The smallest pairs on which the conventions differ.
         faults: Known faults of other implementations, one sentence each.
     """
@@ -165,6 +168,7 @@ class Metric:
     english_only: bool = False
     task: Literal["report", "vqa"] = "report"
     missing: Callable[[], str | None] | None = None
+    formula_of: FormulaOf | None = None
     examples: tuple[Example, ...] = ()
     faults: tuple[str, ...] = ()
 

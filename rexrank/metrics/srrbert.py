@@ -31,7 +31,7 @@ from rexrank.errors import shown
 from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall, check_choice
-from rexrank.metrics.outcome import Flags, Floats, Outcome
+from rexrank.metrics.outcome import Flags, Floats, Formula, Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, Option, ScoreKey
 from rexrank.terms import Convention
@@ -162,6 +162,11 @@ def _compute(
     return outcomes
 
 
+def _formula_of(key: str, parts: Mapping[str, str]) -> Formula:
+    convention: Convention = "published" if parts["conv"] == "published" else "corrected"
+    return partial(weighted, measure=_MEASURES[key], convention=convention)
+
+
 def _encoder_parts(options: Mapping[str, Any]) -> dict[str, str]:
     """What the signature says of the encoder.
 
@@ -227,6 +232,7 @@ METRIC = Metric(
         _key("srrbert_f1", "SRR-BERT F1", "F1, 2 tp / (2 tp + fp + fn),"),
     ),
     compute=_compute,
+    formula_of=_formula_of,
     source="Delbrouck et al., ACL 2025; github.com/jbdel/RadEval",
     options=(
         Option(

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rexrank.metrics.inputs import InvalidCall, check_choice, check_texts
-from rexrank.metrics.outcome import Flags, Floats, Outcome
+from rexrank.metrics.outcome import Flags, Floats, Formula, Outcome
 from rexrank.metrics.pairs import Integers, Pairs, canonical
 from rexrank.metrics.registry import UNIT_RANGES, Example, Metric, Option, ScoreKey
 from rexrank.reports.studies import is_blank
@@ -144,6 +144,10 @@ def _outcome(graded: _Graded, signature: Mapping[str, str], statistics: Floats |
         counts={"n_unparsed": int(graded.unparsed.sum())},
         counts_of=None if statistics is None else _number_of_categories,
     )
+
+
+def _formula_of(key: str, parts: Mapping[str, str]) -> Formula | None:
+    return _mean_of_categories if key == "vqa_accuracy_macro" else None
 
 
 def _numbered(categories: Sequence[str]) -> Integers:
@@ -293,6 +297,7 @@ METRIC = Metric(
         _key("vqa_accuracy_micro", "VQA accuracy", "mean", "Share of right answers; mean of the questions."),
     ),
     compute=_compute,
+    formula_of=_formula_of,
     source="github.com/rajpurkarlab/ReXrank (ReXVQA)",
     options=(
         Option("categories", "a list of names, one a question", "none", "Category of each question."),

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 from rexrank.errors import RefusedInput
@@ -22,6 +23,8 @@ PREDICTION_FIELDS = ("model_prediction", "prediction", "report")
 FINDINGS_FIELDS = ("findings", "section_findings")
 IMPRESSION_FIELDS = ("impression", "section_impression")
 REPORT_FIELDS = ("report", "reports")
+# What the builders write, ReXrank's MIMIC-CXR file, and the table of CheXpert Plus.
+PATIENT_FIELDS = ("patient_id", "subject_id", "deid_patient_id")
 _SECTION_FIELDS = FINDINGS_FIELDS + IMPRESSION_FIELDS
 _REFERENCE_FIELDS = _SECTION_FIELDS + REPORT_FIELDS
 _ABSENT_WORDS = frozenset({"nan", "none", "null"})
@@ -86,7 +89,7 @@ def collect_references(source: Source, track: Track, limits: Limits) -> tuple[Re
     if not isinstance(track, str) or track not in TRACKS:
         message = f"there is no track of that name; there are {', '.join(TRACKS)}"
         return References(), [Problem("wrong_type", None, None, "track", message)]
-    reader = Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context",)), limits)
+    reader = Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context", *PATIENT_FIELDS)), limits)
     studies = {study_id: reader.study(study_id, value, track) for study_id, value in reader.values().items()}
     sha256 = reader.sha256 or _canonical_sha256({study.study_id: _canonical(study) for study in studies.values()})
     return References(studies, reader.faults.file, sha256, reader.positional), reader.faults.problems()
@@ -223,11 +226,12 @@ class Reader:
         report = self._first(study_id, value, REPORT_FIELDS)
         context = value.get("context")
         context = context if isinstance(context, str) and context.strip() else None
+        patient = _patient(value)
         if any(name in value for name in _SECTION_FIELDS):
             findings = self._first(study_id, value, FINDINGS_FIELDS)
             impression = self._first(study_id, value, IMPRESSION_FIELDS)
-            return Study(study_id, findings, impression, report, context)
-        return _split(study_id, report, context, track)
+            return Study(study_id, findings, impression, report, context, patient_id=patient)
+        return replace(_split(study_id, report, context, track), patient_id=patient)
 
     def _first(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> str | None:
         field = next((name for name in fields if name in value), None)
@@ -314,6 +318,17 @@ def _study(
     if track == "impression":
         return Study(study_id, impression=text, context=context, alternatives=alternatives)
     return Study(study_id, report=text, context=context, alternatives=alternatives)
+
+
+def _patient(value: Mapping[str, Any]) -> str | None:
+    """Whose study it is; ids may be numbers, which they are in MIMIC-CXR's tables."""
+    for name in PATIENT_FIELDS:
+        patient = value.get(name)
+        if isinstance(patient, str | int) and not isinstance(patient, bool) and str(patient).strip():
+            return str(patient).strip()
+        if isinstance(patient, float) and patient.is_integer():
+            return str(int(patient))
+    return None
 
 
 def _is_address(source: object) -> TypeGuard[str | os.PathLike[str]]:

@@ -80,6 +80,7 @@ class Study:
         report: Whole report as the file gives it.
         context: Indication, comparison and the like, never compared.
         alternatives: Further references of the same track, after the first.
+        patient_id: Opaque id of the patient, where the file has one.
     """
 
     study_id: str
@@ -88,6 +89,7 @@ class Study:
     report: str | None = None
     context: str | None = None
     alternatives: tuple[str, ...] = ()
+    patient_id: str | None = None
 
     def has(self, track: Track) -> bool:
         """Whether there is a text to compare with on this track; of a report one section is enough."""

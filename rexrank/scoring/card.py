@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     import pyarrow
     from pydantic import ValidationError
 
+    from rexrank.statistics.sample import Sample
+
 SCHEMA_VERSION = 1
-CARD_FILE, PER_STUDY_FILE = "card.json", "per_study.parquet"
+CARD_FILE, PER_STUDY_FILE, STATISTICS_FILE = "card.json", "per_study.parquet", "statistics.parquet"
 
 
 class UnreadableCard(RexrankError, ValueError):
@@ -45,7 +47,8 @@ class ScoreCard:
         ignored_predictions: Predictions for studies that were left out.
         distinct_outputs: Number of different predictions over ``n``, in (0, 1].
         inputs: ``predictions`` and ``references``, each with ``source`` (file name or Hub address) and ``sha256``.
-        interval: ``confidence``, ``method``, ``resamples`` and ``seed`` of the intervals.
+        interval: ``confidence``, ``method``, ``resamples`` and ``seed`` of the intervals; ``unit`` that was drawn
+            (``study`` or ``patient``), the number of ``units``, and a ``warning`` where patients may repeat unknown.
         library_version: Of rexrank.
         packages: Versions of Python and of the packages that computed the scores.
         device: Where encoders ran; ``cpu`` where none was needed.
@@ -54,6 +57,9 @@ class ScoreCard:
         seconds: Encoder or metric to the seconds it took, intervals included.
         weights: Checkpoint that an encoder loaded to its ``repo``, ``revision``, ``fingerprint`` and ``status``
             (``verified``, ``unverified checksum`` …).
+        groups: Number of the patient of each study, in the order of `per_study`; None where patients are not known.
+        statistics: Of each corpus score one column of sufficient statistics, a list of float64 a study, null where
+            undefined; what intervals and comparisons draw from.
     """
 
     summary: dict[str, float]
@@ -80,6 +86,41 @@ class ScoreCard:
     finished_at: str
     seconds: dict[str, float] = field(default_factory=dict)
     weights: dict[str, dict[str, str]] = field(default_factory=dict)
+    groups: list[int] | None = None
+    statistics: "pyarrow.Table | None" = None
+
+    def sample(self, key: str) -> "Sample | None":
+        """What each study adds to a score: all that a resampling needs.
+
+        Returns:
+            The sample, its rows in the order of `per_study`; None for a score of the whole set, which no study adds to.
+
+        Raises:
+            InvalidCall: The card has no such score, or another version of its metric computed it.
+            UnreadableCard: The card was saved without the statistics of the score.
+        """
+        import numpy as np
+
+        from rexrank.metrics.formulas import formula_of
+        from rexrank.metrics.inputs import InvalidCall
+        from rexrank.metrics.registry import score_keys
+        from rexrank.statistics.sample import Sample
+
+        if key not in self.signatures:
+            raise InvalidCall(f"the card has no score {shown(key)}; it has {', '.join(self.summary) or 'none'}")
+        formula = formula_of(self.signatures[key])
+        if score_keys()[key].kind == "set":
+            return None
+        if formula is None:
+            return Sample.of_values(self.per_study.column(key).to_numpy())
+        if self.statistics is None or key not in self.statistics.column_names:
+            raise UnreadableCard(f"the card has no statistics of {key}, from which it could be resampled; score again")
+        column = self.statistics.column(key).combine_chunks()
+        present = column.is_valid().to_numpy(zero_copy_only=False)
+        numbers = column.flatten().to_numpy(zero_copy_only=False)
+        rows = np.full((len(column), len(numbers) // max(present.sum(), 1)), np.nan)
+        rows[present] = numbers.reshape(int(present.sum()), -1)
+        return Sample(rows, formula)
 
     def __str__(self) -> str:
         from rexrank.scoring.table import table
@@ -121,12 +162,13 @@ class ScoreCard:
             "finished_at": self.finished_at,
             "seconds": self.seconds,
             "weights": self.weights,
+            "groups": self.groups,
         }
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write ``per_study.parquet`` and then ``card.json``, which names the table's sha256.
+        """Write ``per_study.parquet``, ``statistics.parquet`` and then ``card.json``, which names their sha256.
 
-        A reader, and a restart after a crash, sees a whole card or none: :meth:`load` refuses a card whose table is
+        A reader, and a restart after a crash, sees a whole card or none: :meth:`load` refuses a card whose tables are
         of another run.
 
         Returns:
@@ -136,11 +178,19 @@ class ScoreCard:
             OSError: The folder cannot be written.
         """
         target = user_path(folder)
-        table = self._table_bytes()
-        written = {"file": PER_STUDY_FILE, "rows": self.per_study.num_rows, "sha256": hashlib.sha256(table).hexdigest()}
-        card = json_bytes({**self.to_json(), "per_study": written})
-        write_atomically(target / PER_STUDY_FILE, table)
-        write_atomically(target / CARD_FILE, card)
+        tables = {PER_STUDY_FILE: self.per_study}
+        if self.statistics is not None:
+            tables[STATISTICS_FILE] = self.statistics
+        card = self.to_json()
+        for name, table in tables.items():
+            content = _parquet(table)
+            card[name.partition(".")[0]] = {
+                "file": name,
+                "rows": table.num_rows,
+                "sha256": hashlib.sha256(content).hexdigest(),
+            }
+            write_atomically(target / name, content)
+        write_atomically(target / CARD_FILE, json_bytes(card))
         return target
 
     @classmethod
@@ -150,14 +200,12 @@ class ScoreCard:
         Raises:
             UnreadableCard: The folder holds no card, one of another schema, or a table that is not the card's.
         """
-        import pyarrow
-
         source = user_path(folder)
         name = source.name if source.is_dir() else shown(source.name)
         try:
             text = (source / CARD_FILE).read_bytes()
             version = _schema_version(text)
-            table = (source / PER_STUDY_FILE).read_bytes()
+            (source / PER_STUDY_FILE).stat()
         except (OSError, ValueError, RecursionError):
             raise UnreadableCard(f"{name} holds no readable {CARD_FILE} and {PER_STUDY_FILE}") from None
         if version != SCHEMA_VERSION:
@@ -165,12 +213,9 @@ class ScoreCard:
             advice = "install a newer rexrank" if newer else "score again"
             raise UnreadableCard(f"{name}/{CARD_FILE} is not a score card of schema version {SCHEMA_VERSION}; {advice}")
         fields = _read_fields(text, f"{name}/{CARD_FILE}")
-        if fields.pop("per_study").get("sha256") != hashlib.sha256(table).hexdigest():
-            raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is not the table of {CARD_FILE}; score again")
-        try:
-            card = cls(**fields, per_study=parquet_table(table))
-        except (pyarrow.ArrowException, OSError):
-            raise UnreadableCard(f"{name}/{PER_STUDY_FILE} is no readable Parquet file; score again") from None
+        written = {PER_STUDY_FILE: fields.pop("per_study"), STATISTICS_FILE: fields.pop("statistics")}
+        tables = {file: _read_table(source / file, known, name) for file, known in written.items() if known is not None}
+        card = cls(**fields, per_study=tables[PER_STUDY_FILE], statistics=tables.get(STATISTICS_FILE))
         if not card._fits_its_table():
             raise UnreadableCard(f"{name}/{PER_STUDY_FILE} has other studies or scores than {CARD_FILE}; score again")
         return card
@@ -179,14 +224,58 @@ class ScoreCard:
         import pyarrow
 
         schema = pyarrow.schema([("study_id", pyarrow.string()), *((key, pyarrow.float64()) for key in self.counts)])
-        return self.per_study.num_rows == self.n and bool(self.per_study.schema.equals(schema))
+        rows = [self.per_study.num_rows]
+        if self.statistics is not None:
+            rows.append(self.statistics.num_rows)
+        if self.groups is not None:
+            rows.append(len(self.groups))
+        return set(rows) == {self.n} and bool(self.per_study.schema.equals(schema)) and self._has_statistics()
 
-    def _table_bytes(self) -> bytes:
-        from pyarrow import parquet
+    def _has_statistics(self) -> bool:
+        """Whether the statistics are lists of numbers of one length for each score."""
+        import pyarrow
 
-        buffer = io.BytesIO()
-        parquet.write_table(self.per_study, buffer)
-        return buffer.getvalue()
+        if self.statistics is None:
+            return True
+        lists = pyarrow.list_(pyarrow.float64())
+        return all(
+            kind.equals(lists) and len(set(_lengths(self.statistics.column(key)))) <= 1 and key in self.counts
+            for key, kind in zip(self.statistics.column_names, self.statistics.schema.types, strict=True)
+        )
+
+
+def _lengths(column: "pyarrow.ChunkedArray") -> list[int]:
+    from pyarrow import compute
+
+    return [length for length in compute.list_value_length(column).unique().to_pylist() if length is not None]
+
+
+def _parquet(table: "pyarrow.Table") -> bytes:
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _read_table(path: Path, written: dict[str, Any], card: str) -> "pyarrow.Table":
+    """One of a card's tables.
+
+    Raises:
+        UnreadableCard: It is not there, not the one that the card was saved with, or no Parquet file.
+    """
+    import pyarrow
+
+    try:
+        content = path.read_bytes()
+    except OSError:
+        raise UnreadableCard(f"{card} holds no readable {path.name}") from None
+    if written.get("sha256") != hashlib.sha256(content).hexdigest():
+        raise UnreadableCard(f"{card}/{path.name} is not the table of {CARD_FILE}; score again")
+    try:
+        return parquet_table(content)
+    except (pyarrow.ArrowException, OSError):
+        raise UnreadableCard(f"{card}/{path.name} is no readable Parquet file; score again") from None
 
 
 def _schema_version(text: bytes) -> object:
@@ -207,9 +296,12 @@ def _read_fields(text: bytes, name: str) -> dict[str, Any]:
 
     types = {**get_type_hints(ScoreCard, localns={"pyarrow": pyarrow}), "schema_version": int}
     types["per_study"] = dict[str, Any]
+    types["statistics"] = dict[str, Any] | None
     settings = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     fields: dict[str, Any] = {key: (kind, ...) for key, kind in types.items()}
-    fields["weights"] = (types["weights"], {})  # cards from before there were encoders have none
+    # Older cards lack these.
+    fields |= {"weights": (types["weights"], {}), "groups": (types["groups"], None)}
+    fields["statistics"] = (types["statistics"], None)
     model = create_model("Card", __config__=settings, **fields)
     try:
         values = dict(model.model_validate_json(text))

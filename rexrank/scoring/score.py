@@ -5,12 +5,12 @@ import platform
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from rexrank import __version__
 from rexrank.encoders.devices import devices
@@ -40,6 +40,7 @@ from rexrank.scoring.encoding import requests as requests_of
 from rexrank.scoring.plan import Plan, own_options, plan
 from rexrank.scoring.progress import Progress, Report, reporting
 from rexrank.scoring.table import counted
+from rexrank.scoring.units import Units, units
 from rexrank.statistics import corpus_interval, interval
 from rexrank.terms import CONVENTIONS, Convention, Track
 
@@ -69,6 +70,7 @@ def score(
     weights: str | None = None,
     download: bool = True,
     cache: bool = True,
+    groups: Mapping[str, Hashable] | Literal["study"] | None = None,
 ) -> ScoreCard:
     """Score predictions against references.
 
@@ -96,6 +98,8 @@ def score(
         weights: Folder with the checkpoints of encoders; None for ``REXRANK_WEIGHTS``. docs/weights.md.
         download: Whether checkpoints that are not here are fetched from the Hub.
         cache: Whether features of texts are kept for other runs.
+        groups: What is drawn as a whole for intervals: patient by study id; ``study`` to draw single studies; None
+            for the patients that the references name, single studies where they name none.
 
     Returns:
         The score card. A metric that fails, or lacks its weights, is in ``unavailable`` with its reason; the others
@@ -129,8 +133,9 @@ def score(
         prepared = prepare(rules, track, right.studies, left.texts, chosen, text_preparation)
         _refuse_nothing(prepared, right, track)
         _refuse_blanks(policy, prepared, left, right)
+        drawn = units(prepared.study_ids, right, groups)
         with Encoding(prepared.predictions, prepared.references, chosen, settings, given) as encoding:
-            results = _Results(dict(work.unavailable), given, encoding)
+            results = _Results(dict(work.unavailable), given, encoding, drawn)
             for request in requests:
                 results.encode(request, report)
             for name in _in_order(work, given):
@@ -156,6 +161,7 @@ class _Results:
     unavailable: dict[str, str]
     options: Mapping[str, Any]
     encoding: Encoding
+    units: Units
     scores: dict[str, KeyScores] = field(default_factory=dict)
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -186,7 +192,7 @@ class _Results:
             scores = self._attempt(name, possible, work) or {}
         for key, one in scores.items():
             report(f"interval of {key}")
-            ends = self._attempt(name, [key], partial(_interval, one))
+            ends = self._attempt(name, [key], partial(_interval, one, self.units.groups))
             if key not in self.unavailable:
                 self._keep(key, one, ends)
         self.seconds[name] = round(time.perf_counter() - start, 3)
@@ -252,12 +258,12 @@ def _undefined(scores: KeyScores) -> str:
     return f"{'all' if len(scores.values) > 1 else 'the'} {number} ({', '.join(reasons)})"
 
 
-def _interval(scores: KeyScores) -> tuple[float, float] | None:
+def _interval(scores: KeyScores, groups: list[int] | None) -> tuple[float, float] | None:
     if score_keys()[scores.key].kind == "set":
         return None
     if scores.statistics is not None and scores.formula is not None:
-        return corpus_interval(scores.statistics, scores.formula, CONFIDENCE, RESAMPLES, SEED)
-    return interval(scores.values, CONFIDENCE, RESAMPLES, SEED)
+        return corpus_interval(scores.statistics, scores.formula, CONFIDENCE, RESAMPLES, SEED, groups)
+    return interval(scores.values, CONFIDENCE, RESAMPLES, SEED, groups)
 
 
 def _card(
@@ -297,7 +303,13 @@ def _card(
             "predictions": {"source": inputs[0].source, "sha256": inputs[0].sha256},
             "references": {"source": inputs[1].source, "sha256": inputs[1].sha256},
         },
-        interval={"confidence": CONFIDENCE, "method": "percentile bootstrap", "resamples": RESAMPLES, "seed": SEED},
+        interval={
+            "confidence": CONFIDENCE,
+            "method": "percentile bootstrap",
+            "resamples": RESAMPLES,
+            "seed": SEED,
+            **results.units.to_json(),
+        },
         library_version=__version__,
         packages=_packages(_ENCODERS_PACKAGES if results.encoding.used else ()),
         device=",".join(results.encoding.devices) if results.encoding.used else "cpu",
@@ -305,6 +317,8 @@ def _card(
         finished_at=_now(),
         seconds=results.seconds,
         weights=_weights(results.encoding),
+        groups=results.units.groups,
+        statistics=_statistics(scores),
     )
 
 
@@ -330,6 +344,22 @@ def _table(study_ids: list[str], scores: Mapping[str, KeyScores]) -> "pyarrow.Ta
     for key, one in scores.items():
         columns[key] = pyarrow.array(one.values, pyarrow.float64(), mask=~np.isfinite(one.values))
     return pyarrow.table(columns)
+
+
+def _statistics(scores: Mapping[str, KeyScores]) -> "pyarrow.Table | None":
+    """Sufficient statistics of the corpus scores, one list a study."""
+    import numpy as np
+    import pyarrow
+
+    columns = {}
+    for key, one in scores.items():
+        if one.statistics is None:
+            continue
+        rows = np.ascontiguousarray(one.statistics, dtype=np.float64)
+        offsets = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
+        lost = pyarrow.array(np.isnan(rows).any(axis=1))
+        columns[key] = pyarrow.ListArray.from_arrays(pyarrow.array(offsets), pyarrow.array(rows.ravel()), mask=lost)
+    return pyarrow.table(columns) if columns else None
 
 
 def _check_options(given: Mapping[str, Any], work: Plan, convention: Convention) -> Policy:

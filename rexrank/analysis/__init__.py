@@ -1,0 +1,1 @@
+"""What score cards say together: spread, correlations, lengths, ranks; and the report that shows it."""

@@ -1,0 +1,1 @@
+"""Metrics as reward functions for reinforcement learning."""
