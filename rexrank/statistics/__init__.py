@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rexrank.lazy import names_of
 
 _HOMES = {
-    "InvalidStatistics": "rexrank.statistics.bootstrap",
+    "InvalidStatistics": "rexrank.statistics.inputs",
     "corpus_interval": "rexrank.statistics.bootstrap",
     "interval": "rexrank.statistics.bootstrap",
 }
@@ -16,6 +16,7 @@ _HOMES = {
 __all__ = ["InvalidStatistics", "corpus_interval", "interval"]
 
 if TYPE_CHECKING:
-    from rexrank.statistics.bootstrap import InvalidStatistics, corpus_interval, interval
+    from rexrank.statistics.bootstrap import corpus_interval, interval
+    from rexrank.statistics.inputs import InvalidStatistics
 
 __getattr__ = names_of(__name__, _HOMES)

@@ -1,0 +1,196 @@
+"""Bootstrap resamples: which studies, or which whole groups, each of them draws.
+
+Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 6; whole groups:
+Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8.
+
+A resample is held as a tally: how often each unit is drawn. Sums of sufficient statistics
+are then one product of matrices, and a score of a resample costs its formula alone.
+
+Resamples are drawn block by block, each block from a generator of its own (PCG64, seeded by
+the seed and the block's number). The size of a block depends on the number of units
+alone, so draws depend on the seed and on nothing else; fewer resamples are the first ones of more.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rexrank.statistics.inputs import Floats, Integers, InvalidStatistics, check_resamples, check_seed, group_numbers
+from rexrank.statistics.sample import Flags, Formula, Sample
+
+Tallies = NDArray[Any]
+
+# Draws of one block: 8 bytes each for the positions drawn, for their tally and for the same as floats.
+_BLOCK_DRAWS = 1 << 18
+_BLOCK_RESAMPLES = 256
+# Draws whose tallies are kept for the next call, 1 byte each.
+_KEPT_DRAWS = 1 << 25
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Resamples of n studies, or of whole groups of them, each with as many units as there are.
+
+    Attributes:
+        n: Number of studies.
+        resamples: Number of resamples.
+        seed: Seed of the draws.
+        numbers: Number of each study's group, [n]; None where single studies are drawn.
+    """
+
+    n: int
+    resamples: int
+    seed: int
+    numbers: Integers | None = None
+
+    @classmethod
+    def of(cls, n: int, resamples: int = 10_000, seed: int = 0, groups: Sequence[Hashable] | None = None) -> "Draws":
+        """Resamples of n studies.
+
+        Args:
+            n: Number of studies.
+            resamples: Number of resamples.
+            seed: Seed of the draws; equal arguments draw the same.
+            groups: Group of each study (its patient), [n]; whole groups are drawn. None draws studies.
+
+        Raises:
+            InvalidStatistics: Options out of range, or groups that do not fit.
+        """
+        check_resamples(resamples)
+        check_seed(seed)
+        return cls(n, resamples, seed, None if groups is None else group_numbers(groups, n))
+
+    @cached_property
+    def units(self) -> int:
+        """Number of studies, or of groups, that a resample draws."""
+        return self.n if self.numbers is None else len(np.unique(self.numbers))
+
+    def take(self, chosen: Flags) -> "Draws":
+        """Resamples of some of the studies, by flag, [n]: of their groups, where groups are drawn."""
+        numbers = None
+        if self.numbers is not None:
+            # Numbered by first study anew: a group's number does not depend on studies that are not there.
+            numbers = group_numbers(self.numbers[chosen].tolist(), int(chosen.sum()))
+        return Draws(int(chosen.sum()), self.resamples, self.seed, numbers)
+
+    def scores(self, samples: Sequence[Sample]) -> Floats:
+        """Scores of the resamples.
+
+        Every sample sees the same draws, so differences of two rows are those of a paired bootstrap; equal samples
+        have equal rows to the last bit. A row does not depend on which other samples are in the call.
+
+        Args:
+            samples: Each with the same n studies in the same order. A study without a value is drawn and adds nothing.
+
+        Returns:
+            One row a sample, [len(samples), resamples]; nan where a resample has no score: no study with a value, or
+            a formula that is undefined there.
+
+        Raises:
+            InvalidStatistics: A sample of another number of studies, an infinite value, or a formula that does not
+                give one score a resample.
+        """
+        columns = [_Columns.of(sample, self._units_of(position, sample)) for position, sample in enumerate(samples)]
+        results = np.full((len(columns), self.resamples), np.nan)
+        if not self.units or not columns:
+            return results
+        for rows, tallies in _tallies(self.units, self.resamples, self.seed):
+            drawn = tallies.astype(np.float64)
+            for position, one in enumerate(columns):
+                results[position, rows] = one.scores(drawn)
+        return results
+
+    def tallies(self) -> Iterator[tuple[slice, Tallies]]:
+        """How often each study is drawn: positions of resamples and whole numbers, [resamples of a block, n]."""
+        if not self.units:
+            return
+        for rows, tallies in _tallies(self.units, self.resamples, self.seed):
+            yield rows, tallies if self.numbers is None else tallies[:, self.numbers]
+
+    def sums_of_units(self, rows: Floats) -> Floats:
+        """Rows of studies, [n, k], added up within each unit, [units, k]."""
+        if self.numbers is None:
+            return rows
+        sums = np.zeros((self.units, rows.shape[1]))
+        np.add.at(sums, self.numbers, rows)
+        return sums
+
+    def _units_of(self, position: int, sample: Sample) -> Floats:
+        """Statistics of each unit, and in a last column its number of studies that have a value."""
+        if len(sample) != self.n:
+            raise InvalidStatistics(f"samples[{position}]: expected {self.n} studies, got {len(sample)}")
+        if np.isinf(sample.statistics).any():
+            raise InvalidStatistics(f"samples[{position}]: a value is infinite")
+        defined = sample.defined
+        rows = np.where(defined[:, None], sample.statistics, 0.0)
+        return self.sums_of_units(np.concatenate([rows, defined[:, None]], axis=1))
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Statistics of units, ready for products with tallies.
+
+    The first unit is taken off each row and added back to the sums. A column that never varies then has the same sum
+    in every resample, to the last bit, and whole numbers stay exact.
+    """
+
+    first: Floats
+    rest: Floats
+    formula: Formula
+    may_lack_studies: bool
+
+    @classmethod
+    def of(cls, sample: Sample, units: Floats) -> "_Columns":
+        # Where each unit has a study with a value, so has each resample.
+        may_lack = not units[:, -1].all()
+        columns = units if may_lack else units[:, :-1]
+        first = columns[0] if len(columns) else np.zeros(columns.shape[1])
+        return cls(first, np.ascontiguousarray(columns - first), sample.formula, may_lack)
+
+    def scores(self, drawn: Floats) -> Floats:
+        """Scores from tallies, [b, units] to [b]."""
+        sums = drawn @ self.rest + self.first * drawn.shape[1]
+        if not self.may_lack_studies:
+            return self._formula(sums)
+        return np.where(sums[:, -1] > 0, self._formula(sums[:, :-1]), np.nan)
+
+    def _formula(self, sums: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = np.asarray(self.formula(sums), dtype=np.float64)
+        if scores.shape != (len(sums),):
+            raise InvalidStatistics(f"formula: expected {len(sums)} scores, got an array of shape {scores.shape}")
+        return scores
+
+
+def _tallies(count: int, resamples: int, seed: int) -> Iterator[tuple[slice, Tallies]]:
+    """How often each unit is drawn, [resamples of a block, count], block by block."""
+    size = max(1, min(_BLOCK_RESAMPLES, _BLOCK_DRAWS // count))
+    if resamples * count <= _KEPT_DRAWS:
+        yield from _kept_tallies(count, resamples, seed, size)
+    else:
+        yield from _drawn_tallies(count, resamples, seed, size)
+
+
+# Scores of one set mostly have the same studies, and their intervals and comparisons then the same draws.
+@lru_cache(maxsize=2)
+def _kept_tallies(count: int, resamples: int, seed: int, size: int) -> list[tuple[slice, Tallies]]:
+    kept = []
+    for rows, tallies in _drawn_tallies(count, resamples, seed, size):
+        narrow = tallies.astype(np.min_scalar_type(tallies.max()))
+        narrow.flags.writeable = False
+        kept.append((rows, narrow))
+    return kept
+
+
+def _drawn_tallies(count: int, resamples: int, seed: int, size: int) -> Iterator[tuple[slice, Tallies]]:
+    for block, start in enumerate(range(0, resamples, size)):
+        rows = min(size, resamples - start)
+        generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(block,))))
+        drawn = generator.integers(0, count, size=(rows, count))
+        drawn += np.arange(rows)[:, None] * count
+        tallies = np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
+        yield slice(start, start + rows), tallies
