@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "rexrank/board": FORMULAS | {"scoring", "hub", "board"},
     "rexrank/modules": FORMULAS | {"scoring", "encoders", "hub", "modules"},
     "rexrank/verification": FORMULAS | {"encoders", "scoring", "verification"},
-    "rexrank/published": FORMULAS | {"published"},
+    "rexrank/published": FORMULAS | {"board", "published"},
     "rexrank/experts": FORMULAS | {"experts"},
     "rexrank/figures": COMMON | {"figures"},
     "rexrank/analysis": FORMULAS | {"scoring", "published", "figures", "analysis"},

@@ -119,12 +119,17 @@ class PublishedRow(BaseModel):
     @property
     def model_key(self) -> str:
         """Name that is the same over tables which spell the model differently."""
-        return self.model.casefold().replace("_", "-").replace(" ", "-")
+        return key_of(self.model)
 
     @property
     def table(self) -> tuple[str, ...]:
         """What rows share that stand in one table; only those may be ranked together."""
         return (self.board, self.snapshot, self.benchmark, self.split or "", self.track or "")
+
+
+def key_of(model: str) -> str:
+    """The spelling of a model's name by which tables are joined."""
+    return model.casefold().strip().replace("_", "-").replace(" ", "-")
 
 
 def rows(
@@ -162,8 +167,11 @@ def rows(
     return [row for row in found if row.snapshot == names[-1]] if names else []
 
 
-def snapshots(board: str = "rexrank") -> list[Snapshot]:
+def snapshots(board: str | None = "rexrank") -> list[Snapshot]:
     """The published states of a board: of ReXrank oldest first, of CXPMRG-Bench table by table.
+
+    Args:
+        board: ``rexrank``, ``cxpmrg``, or None for both.
 
     Raises:
         UnknownTable: There is no such board.
