@@ -4,7 +4,8 @@ Submitted files are parsed and scored here and nowhere else, so that a bad one
 can exhaust or crash this process only. It ends by itself when its time or
 memory is used up and when the worker that started it is gone. What it found
 lies in its folder when it ends: ``outcome.json``, and for a success
-``result.json`` and ``per_study.parquet``. None of them holds report text.
+``result.json``, ``samples.parquet`` and, of a public benchmark,
+``per_study.parquet``. None of them holds report text.
 """
 
 import ctypes
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from rexrank.reports import References, Track
     from rexrank.scoring.card import ScoreCard
 
-OUTCOME, RESULT, PER_STUDY, PROGRESS = "outcome.json", "result.json", "per_study.parquet", "progress.json"
+OUTCOME, RESULT, PROGRESS = "outcome.json", "result.json", "progress.json"
+PER_STUDY, SAMPLES = "per_study.parquet", "samples.parquet"
 EXIT_TIME, EXIT_MEMORY, EXIT_ORPHAN = 70, 71, 72
 WATCH_SECONDS = 0.5
 PROGRESS_SECONDS = 1.0
@@ -115,7 +117,8 @@ class _Run:
     def score(self) -> None:
         """Fetch, validate, score and save."""
         from backend import rules
-        from rexrank.board import results, tables
+        from rexrank import protocols
+        from rexrank.board import results, samples, tables
         from rexrank.scoring.score import score
 
         started = self._clock.now()
@@ -148,6 +151,8 @@ class _Run:
         if self.job.public:
             table = tables.per_study(result.result_id, card)
             write_atomically(self.job.folder / PER_STUDY, tables.to_parquet(table))
+        kept = samples.table(card, protocols.load(self.request.protocol).ranking)
+        write_atomically(self.job.folder / SAMPLES, tables.to_parquet(kept))
         write_atomically(self.job.folder / RESULT, result.to_bytes())
         self._end({"ok": True})
 

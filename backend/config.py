@@ -13,11 +13,14 @@
 | ``REXRANK_HEARTBEAT_SECONDS`` | 300 | time between two signs of life in the status repo |
 | ``REXRANK_METRICS`` | all that are built | score keys this host computes, separated by commas |
 | ``REXRANK_PROTOCOLS`` | rexrank,plain | rule books this host offers, the default first |
+| ``REXRANK_BENCHMARK_WEIGHTS`` | none | weight of each benchmark in a mean rank, ``iu-xray=.5,mimic-cxr=.5`` |
 """
 
+import math
 import os
 import secrets
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -49,6 +52,7 @@ class Config:
         metrics: Score keys this host computes, None for all that are built.
         protocols: Rule books this host offers, the default first.
         heartbeat: Seconds between two signs of life in the status repo.
+        weights: Weight of each benchmark in a mean of ranks; without any the board shows no mean.
     """
 
     namespace: str
@@ -65,6 +69,7 @@ class Config:
     metrics: tuple[str, ...] | None = None
     protocols: tuple[str, ...] = ("rexrank", "plain")
     heartbeat: float = 300.0
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tick > self.lease.total_seconds() / 3:
@@ -96,11 +101,29 @@ def from_environment() -> Config:
         metrics=_words("REXRANK_METRICS") or None,
         protocols=_words("REXRANK_PROTOCOLS") or Config.protocols,
         heartbeat=positive_number("REXRANK_HEARTBEAT_SECONDS", Config.heartbeat),
+        weights=_weights("REXRANK_BENCHMARK_WEIGHTS"),
     )
 
 
 def _words(variable: str) -> tuple[str, ...]:
     return tuple(word for word in os.environ.get(variable, "").replace(" ", "").split(",") if word)
+
+
+def _weights(variable: str) -> dict[str, float]:
+    """Positive numbers by benchmark; only their ratios matter."""
+    found: dict[str, float] = {}
+    for word in _words(variable):
+        name, _, number = word.partition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = 0.0
+        if names.SLUG.fullmatch(name) is None or name in found or not 0 < weight < math.inf:
+            raise WrongSetting(
+                f"{variable}: expected each benchmark once with a number above 0, such as iu-xray=.5,mimic-cxr=.5"
+            )
+        found[name] = weight
+    return found
 
 
 def _machine_memory() -> int:

@@ -31,6 +31,7 @@ class Outcome:
         claim_id: The claim under which it was scored.
         result: Content of the result file, None without one.
         per_study: Content of the per-study table, None for hidden benchmarks.
+        samples: What ranges of ranks are made of, study by study; of a hidden benchmark nobody but the host sees it.
         reason: Why there is no result.
         trace: Places a fault went through, for the worker's own log.
     """
@@ -39,6 +40,7 @@ class Outcome:
     claim_id: str
     result: bytes | None = None
     per_study: bytes | None = None
+    samples: bytes | None = None
     reason: Reason | None = None
     trace: tuple[str, ...] = ()
 
@@ -94,6 +96,7 @@ class Scorer:
                 self.claim_id,
                 result=(folder / child.RESULT).read_bytes(),
                 per_study=per_study.read_bytes() if per_study.exists() else None,
+                samples=(folder / child.SAMPLES).read_bytes(),
             )
         reason = Reason(told["code"], told["message"], told["stage"], told["field"], told["wait"])
         return Outcome(self.request, self.claim_id, reason=reason, trace=tuple(told["trace"]))

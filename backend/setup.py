@@ -15,7 +15,7 @@ from rexrank.errors import RexrankError
 from rexrank.hub import Clock, Hub, HubError, converge, patiently
 from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
 
-OWN_REPOS = ("requests", "results", "status")
+OWN_REPOS = ("requests", "results", "status", hosts.HIDDEN_SAMPLES)
 CARD = "README.md"
 KNOWN_COMMITS = 1000
 
@@ -44,6 +44,9 @@ text is in this repo.
 | `leaderboard` | model on the board, with rank and intervals |
 | `scores` | result and metric |
 | `per_study` | study and metric, of public benchmarks |
+
+In `leaderboard`, `rank_lo` and `rank_hi` are the ranks that paired comparisons of the models leave open (95 %),
+`p_first` is the share of resamples in which the model comes first, and `rank_note` says why there is no range.
 
 ```python
 from datasets import load_dataset
@@ -75,11 +78,24 @@ tags: [queue]
 
 One file for each scoring worker in `workers/`: when it last looked at the queue, and how it went.
 """
-_CARDS = {"requests": _REQUESTS_CARD, "results": _RESULTS_CARD, "status": _STATUS_CARD}
+_SAMPLES_CARD = """---
+pretty_name: ReXrank samples of hidden benchmarks
+---
+# Samples
+
+What the ranks of results on hidden benchmarks are resampled from: in `samples/` one file for each result, with what
+each study adds to the ranking scores. No report text. This repo must stay private; written by rexrank.
+"""
+_CARDS = {
+    "requests": _REQUESTS_CARD,
+    "results": _RESULTS_CARD,
+    "status": _STATUS_CARD,
+    hosts.HIDDEN_SAMPLES: _SAMPLES_CARD,
+}
 
 
 def ensure_repos(hub: Hub, config: Config, clock: Clock | None = None) -> Host:
-    """Create the repos for requests, results and status with their cards, ``host.json`` and empty tables.
+    """Create the repos for requests, results, status and samples with their cards, ``host.json`` and empty tables.
 
     Returns:
         What this host offers.
@@ -89,10 +105,13 @@ def ensure_repos(hub: Hub, config: Config, clock: Clock | None = None) -> Host:
     """
     clock = clock or Clock()
     for name in OWN_REPOS:
-        repo = hosts.repo(name, config.namespace)
-        patiently(lambda repo=repo: hub.ensure_repo(repo), repo, clock=clock)  # type: ignore[misc]
-        card = _CARDS[name].replace("{repo}", repo).encode()
-        converge(hub, repo, lambda head, r=repo, c=card: _absent_card(hub, r, head, c), "Card", clock=clock)  # type: ignore[misc]
+        try:
+            _ensure_repo(hub, hosts.repo(name, config.namespace), name, clock)
+        except HubError as error:
+            # An owner may have no room for a private repo; its results are published all the same.
+            if name != hosts.HIDDEN_SAMPLES or error.retryable:
+                raise
+            _log.warning("ranks of hidden benchmarks get no ranges: %s", error)
     host = refresh_host(hub, config, clock)
     try:
         Publisher(hub, hosts.repo("results", config.namespace), __version__, clock).rebuild()
@@ -122,12 +141,19 @@ def refresh_host(hub: Hub, config: Config, clock: Clock | None = None) -> Host:
             protocols=rules.offered(config),
             metrics=rules.computed(config),
             benchmarks=_benchmarks(hub, config, before),
+            weights=dict(config.weights),
         )
         present[:] = [host]
         return {} if held == host.to_bytes() else {hosts.PATH: host.to_bytes()}
 
     converge(hub, repo, wanted, "What this host offers", clock=clock)
     return present[0]
+
+
+def _ensure_repo(hub: Hub, repo: str, name: str, clock: Clock) -> None:
+    patiently(lambda: hub.ensure_repo(repo, private=name == hosts.HIDDEN_SAMPLES), repo, clock=clock)
+    card = _CARDS[name].replace("{repo}", repo).encode()
+    converge(hub, repo, lambda head: _absent_card(hub, repo, head, card), "Card", clock=clock)
 
 
 def _absent_card(hub: Hub, repo: str, head: str, card: bytes) -> dict[str, bytes | None]:

@@ -13,6 +13,8 @@ from rexrank.hub.errors import HubError
 from rexrank.terms import Track
 
 PATH = "host.json"
+# The repo that holds what ranks of hidden benchmarks are drawn from; private.
+HIDDEN_SAMPLES = "samples"
 MOST_STUDIES = 10_000_000
 
 Studies = Annotated[int, Field(ge=1, le=MOST_STUDIES)]
@@ -47,6 +49,8 @@ class Host(BaseModel):
         protocols: Rule books as ``name@version``, the default first.
         metrics: Score keys that this host computes.
         benchmarks: What can be submitted to, by name.
+        weights: Weight of each benchmark in a mean of ranks, as the host declares them; only their ratios matter. None
+            of them, and there is no mean.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,6 +59,7 @@ class Host(BaseModel):
     protocols: list[str] = []
     metrics: list[str] = []
     benchmarks: dict[Slug, HostBenchmark] = {}
+    weights: dict[Slug, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
 
     def to_bytes(self) -> bytes:
         """The file's content."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rexrank.board import ranking
+from rexrank.board.ranges import Place, Ranges, nothing_kept
 from rexrank.board.results import PER_STUDY_FOLDER, Result
 from rexrank.errors import RexrankError
 from rexrank.metrics import registry
@@ -35,7 +36,11 @@ def _columns(kind: pa.DataType, names: str) -> list[pa.Field]:
 
 
 def leaderboard_schema(keys: Collection[str]) -> pa.Schema:
-    """Columns of ``data/leaderboard.parquet`` for a set of score keys: value, and low and high end of the interval."""
+    """Columns of ``data/leaderboard.parquet`` for a set of score keys: value, and low and high end of the interval.
+
+    ``rank_lo`` and ``rank_hi`` are the ranks that paired comparisons leave open, ``p_first`` is the share of resamples
+    in which the row comes first, ``rank_note`` says why they are null, or wider than the row's studies make them.
+    """
     scores = [f"{key}{suffix}?" for key in keys for suffix in ("", "_lo", "_hi")]
     return pa.schema(
         [
@@ -50,7 +55,9 @@ def leaderboard_schema(keys: Collection[str]) -> pa.Schema:
             *_columns(pa.float64(), "coverage"),
             *_columns(pa.bool_(), "complete stale is_baseline verified"),
             *_columns(_STRINGS, "trained_on flags"),
-            *_columns(pa.int32(), "rank?"),
+            *_columns(pa.int32(), "rank? rank_lo? rank_hi?"),
+            *_columns(pa.float64(), "p_first?"),
+            *_columns(pa.string(), "rank_note?"),
             *_columns(pa.float64(), " ".join(scores)),
         ]
     )
@@ -101,12 +108,13 @@ class Standard:
     revisions: Mapping[str, str]
 
 
-def leaderboard(results: Sequence[Result], standard: Standard) -> pa.Table:
+def leaderboard(results: Sequence[Result], standard: Standard, ranges: Ranges | None = None) -> pa.Table:
     """The rows of the board: of each model the latest result in each group, ranked within the group.
 
     Args:
         results: All results, in any order.
         standard: What rows are measured against.
+        ranges: Gives the ranges of ranks, from what is kept of single studies; None where nothing is at hand.
 
     Returns:
         A table with the schema ``LEADERBOARD``, best row of each group first.
@@ -115,7 +123,8 @@ def leaderboard(results: Sequence[Result], standard: Standard) -> pa.Table:
     groups: dict[tuple[str, ...], list[Result]] = {}
     for result in shown:
         groups.setdefault(group_of(result), []).append(result)
-    rows = [row for group in sorted(groups) for row in _group_rows(groups[group], standard)]
+    ranges = ranges or Ranges(nothing_kept)
+    rows = [row for group in sorted(groups) for row in _group_rows(groups[group], standard, ranges)]
     return checked(rows, LEADERBOARD)
 
 
@@ -216,7 +225,7 @@ def _latest(results: Sequence[Result]) -> list[Result]:
     return list(latest.values())
 
 
-def _group_rows(results: Sequence[Result], standard: Standard) -> list[dict[str, Any]]:
+def _group_rows(results: Sequence[Result], standard: Standard, ranges: Ranges) -> list[dict[str, Any]]:
     first = results[0]
     rule = standard.rankings.get((first.protocol, first.protocol_version))
     directions = {key: score_key.direction for key, score_key in registry.score_keys().items()}
@@ -224,8 +233,13 @@ def _group_rows(results: Sequence[Result], standard: Standard) -> list[dict[str,
     required = [metric for metric in rule.metrics if metric in standard.computed] if rule else []
     standings = [_standing(result, key, required, standard) for result in results]
     direction = key.direction if key else "higher"
-    places = ranking.ranks(standings, direction)
-    return [_row(results[i], standings[i], places[i]) for i in ranking.order(standings, direction)]
+    ranks = ranking.ranks(standings, direction)
+    ranked = {position: rank for position, rank in enumerate(ranks) if rank is not None}
+    found = ranges.of([results[i] for i in ranked], list(ranked.values()), key) if key else []
+    places = dict(zip(ranked, found, strict=True))
+    return [
+        _row(results[i], standings[i], ranks[i], places.get(i, Place())) for i in ranking.order(standings, direction)
+    ]
 
 
 def _standing(result: Result, key: ranking.Key | None, required: Sequence[str], standard: Standard) -> ranking.Standing:
@@ -241,7 +255,7 @@ def _standing(result: Result, key: ranking.Key | None, required: Sequence[str], 
     )
 
 
-def _row(result: Result, standing: ranking.Standing, rank: int | None) -> dict[str, Any]:
+def _row(result: Result, standing: ranking.Standing, rank: int | None, place: Place) -> dict[str, Any]:
     row = {
         "schema_version": SCHEMA_VERSION,
         **_named(result, "result_id request_id owner model_name repo_id revision dataset dataset_revision split"),
@@ -257,6 +271,10 @@ def _row(result: Result, standing: ranking.Standing, rank: int | None) -> dict[s
         "trained_on": list(result.declared.trained_on),
         "flags": list(result.flags),
         "rank": rank,
+        "rank_lo": place.low,
+        "rank_hi": place.high,
+        "p_first": place.p_first,
+        "rank_note": place.note,
     }
     for key, found in result.metrics.items():
         if key in registry.score_keys():

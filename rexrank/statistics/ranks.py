@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rexrank.errors import shown
-from rexrank.statistics.bootstrap import InvalidStatistics
+from rexrank.statistics.inputs import InvalidStatistics
 from rexrank.statistics.sample import Floats, Sample
 from rexrank.terms import Direction
 
