@@ -12,10 +12,11 @@ import rexrank.metrics.f1labels
 from rexrank import score
 from rexrank.labels import NAMES, RULE_VERSION, label
 from rexrank.metrics import InvalidCall, compute, metrics, score_keys
-from rexrank.metrics.f1 import AVERAGES, f1, per_label
+from rexrank.metrics.f1 import AVERAGES, clinical_efficacy, f1, per_label
 from rexrank.statistics.bootstrap import corpus_interval
 
-KEYS = [key.key for key in metrics()["f1labels"].keys]
+EFFICACY = ["f1labels_ce_precision", "f1labels_ce_recall", "f1labels_ce_f1"]
+KEYS = [key.key for key in metrics()["f1labels"].keys if key.key not in EFFICACY]
 CLASSES = KEYS[-14:]
 PREDICTIONS = ["Mild pulmonary edema.", "Small left pleural effusion.", "Pulmonary edema."]
 REFERENCES = ["Pulmonary edema.", "Pleural effusion and atelectasis.", "The lungs are clear. No effusion."]
@@ -48,6 +49,20 @@ def test_scores_are_those_of_the_labels(convention: Any, uncertain: Any) -> None
         assert found[key].aggregate == (None if row.f1 is None else pytest.approx(row.f1)), key
         counts = found[key].counts
         assert (counts["n_support"], counts["n_predicted"]) == (row.support, row.predicted)
+
+
+@pytest.mark.parametrize("convention", ["published", "corrected"])
+def test_clinical_efficacy_is_that_of_the_labels(convention: Any) -> None:
+    predictions, references = [*PREDICTIONS, "Possible pneumonia."], [*REFERENCES, "Pneumonia."]
+    found = compute(EFFICACY, predictions, references, convention)
+    expected = clinical_efficacy(label(predictions), label(references), convention)
+    assert [found[key].aggregate for key in EFFICACY] == pytest.approx(list(expected))
+    for key in EFFICACY:
+        assert "labels:14|avg:macro|uncertain:negative" in found[key].signature
+        assert (score_keys()[key].kind, score_keys()[key].needs) == ("corpus", ())
+    # Taken for present, the possible pneumonia is found.
+    unsure = compute("f1labels_ce_recall", predictions, references, convention, uncertain="positive")
+    assert unsure["f1labels_ce_recall"].aggregate > found["f1labels_ce_recall"].aggregate
 
 
 def test_the_tabled_values_from_texts() -> None:

@@ -72,7 +72,7 @@ def test_the_name_of_a_metric_stands_for_its_keys() -> None:
     texts = ["Mild edema."], ["Edema."]
     assert list(compute("rouge", *texts)) == [key.key for key in metrics()["rouge"].keys]
     assert list(compute(["rouge1", "rouge", "bleu2"], *texts)) == ["rouge1", "rouge_l", "rouge2", "rouge_l_f1", "bleu2"]
-    assert len(compute("f1labels", *texts)) == 24
+    assert len(compute("f1labels", *texts)) == 27
     assert list(compute("cider", *texts)) == ["cider"]
     with pytest.raises(Unavailable, match="radgraph_simple needs RadGraph-XL"):
         compute("radgraph", *texts)
@@ -87,7 +87,7 @@ def test_the_name_of_a_metric_stands_for_its_keys() -> None:
         ("radgraf", "did you mean radgraph"),
         ("BERTScore", "did you mean bertscore or bertscore_minilm?"),
         ("rougeL", "did you mean rouge_l"),
-        ("precision", "did you mean ce_precision or srrbert_precision?"),
+        ("precision", "did you mean ce_precision or srrbert_precision or f1labels_ce_precision?"),
         ("x", "`rexrank metrics` lists what there is"),
         ("---", "`rexrank metrics` lists what there is"),
         ("1/RadCliQ-v1", "did you mean radcliq_v1 or inv_radcliq_v1"),

@@ -23,7 +23,7 @@ def test_versions_by_date_or_unambiguous_beginning(asked: str, version: str) -> 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("rexrnk", 'no protocol "rexrnk"; there are rexrank, plain'),
+        ("rexrnk", 'no protocol "rexrnk"; there are rexrank, cxpmrg, cxpmrg-iu, plain'),
         ("rexrank@2024", "several versions; there are rexrank@2024-07-14, rexrank@2024-11-19"),
         ("rexrank@2023", "not a version; there are rexrank@2024-07-14"),
     ],

@@ -166,7 +166,7 @@ def test_alone_they_follow_the_conventions_own_preparation() -> None:
     assert (corrected.predictions[0], corrected.name) == ("clear. 3 cm.", "sections+lower.1")
     plain = prepare(load("plain"), "findings", STUDIES, PREDICTIONS, option="iu")
     assert plain.references == [("clear . 2 cm xxxx .",), ("xxxx .",)]
-    assert (plain.predictions, plain.name) == (["findings clear . 3 cm .", ""], "iu.1")
+    assert (plain.predictions, plain.name) == (["findings clear . 3 cm .", ""], "iu.2")
 
 
 def test_alternatives_are_treated_too() -> None:
@@ -212,10 +212,10 @@ def test_the_signature_and_the_card_name_the_options() -> None:
         text_preparation="sections+deid-drop+iu",
         progress=False,
     )
-    assert card.signatures["bleu2"] == "bleu2|conv:corrected|tok:unicode|prep:sections+deid-drop.1+iu.1|v:1"
+    assert card.signatures["bleu2"] == "bleu2|conv:corrected|tok:unicode|prep:sections+deid-drop.1+iu.2|v:1"
     assert card.text_preparation == {
         "option": "sections+deid-drop+iu",
-        "name": "sections+deid-drop.1+iu.1",
+        "name": "sections+deid-drop.1+iu.2",
         "version": 1,
     }
     # The reference of b is blank once its mark is gone: the study stays and the policy gives it no value.

@@ -91,7 +91,7 @@ def _example(prediction: Mapping[str, int], reference: Mapping[str, int]) -> dic
 METRIC = Metric(
     name="f1chexbert",
     version="1",
-    keys=(*keys_of("f1chexbert", "F1-CheXbert", (_FEATURE,)), *efficacy_keys((_FEATURE,))),
+    keys=(*keys_of("f1chexbert", "F1-CheXbert", (_FEATURE,)), *efficacy_keys(needs=(_FEATURE,))),
     compute=_compute,
     formula_of=formula_of("f1chexbert"),
     source="Smit et al., EMNLP 2020; github.com/Stanford-AIMI/f1chexbert; Chen et al., EMNLP 2020 (R2Gen)",

@@ -7,7 +7,9 @@ the sums over the labels, ``macro`` the mean over the labels, ``macro_supported`
 that a reference has, ``weighted`` weights by how many have them, ``samples`` is the mean of
 studies, each over its labels; ``_5`` are Cardiomegaly, Edema, Consolidation, Atelectasis and
 Pleural Effusion; ``f1labels_edema`` and the like are the F1 of one label. Each study's own
-value is its F1 over these labels. Range [0, 1].
+value is its F1 over these labels. ``f1labels_ce_precision``, ``f1labels_ce_recall`` and
+``f1labels_ce_f1`` are R2Gen's clinical efficacy on these labels: macro over the 14, where only
+positive counts as present unless the option `uncertain` says otherwise. Range [0, 1].
 
 The F1 of a label that neither side has is 0/0, and so is that of a study without labels.
 
@@ -22,12 +24,21 @@ reference a study. Definition: f1chexbert 0.0.2 (github.com/Stanford-AIMI/f1chex
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rexrank.labels import RULE_VERSION, label
-from rexrank.metrics.label_scores import OPTIONS, Labelled, check_reference, formula_of, keys_of, outcomes
+from rexrank.metrics.label_scores import (
+    OPTIONS,
+    Labelled,
+    check_reference,
+    efficacy_keys,
+    formula_of,
+    keys_of,
+    outcomes,
+)
 from rexrank.metrics.outcome import Outcome
 from rexrank.metrics.pairs import Pairs
 from rexrank.metrics.registry import Example, Metric
@@ -54,11 +65,11 @@ def _labelled(pairs: Pairs) -> Labelled:
 METRIC = Metric(
     name="f1labels",
     version="1",
-    keys=keys_of("f1labels", "F1-labels"),
+    keys=(*keys_of("f1labels", "F1-labels"), *efficacy_keys("f1labels", "F1-labels")),
     compute=_compute,
     formula_of=formula_of("f1labels"),
     source="github.com/Stanford-AIMI/f1chexbert (averages); Irvin et al., AAAI 2019 (labels)",
-    options=OPTIONS,
+    options=(replace(OPTIONS[0], default="positive; for `f1labels_ce_*`: negative"), *OPTIONS[1:]),
     english_only=True,
     examples=(
         Example("Mild pulmonary edema.", "Pulmonary edema."),

@@ -93,6 +93,7 @@ _SUFFIXES = _suffixes()
 _EFFICACY = {
     f"ce_{measure}": LabelKey(measure, "macro", columns_of(14), "14", "negative") for measure in get_args(Measure)
 }
+_KINDS = _SUFFIXES | _EFFICACY
 
 
 def keys_of(name: str, title: str, needs: tuple[str, ...] = ()) -> tuple[ScoreKey, ...]:
@@ -123,11 +124,17 @@ def keys_of(name: str, title: str, needs: tuple[str, ...] = ()) -> tuple[ScoreKe
     return (*averaged, *single)
 
 
-def efficacy_keys(needs: tuple[str, ...]) -> tuple[ScoreKey, ...]:
-    """The keys of clinical efficacy, ``ce_precision``, ``ce_recall`` and ``ce_f1``."""
+def efficacy_keys(name: str = "", title: str = "", needs: tuple[str, ...] = ()) -> tuple[ScoreKey, ...]:
+    """The keys of clinical efficacy, ``ce_precision``, ``ce_recall`` and ``ce_f1``.
+
+    Args:
+        name: What stands before each, for labels that are not CheXbert's: ``f1labels`` gives ``f1labels_ce_f1``.
+        title: The same for readers.
+        needs: Features that the labels come from.
+    """
     words = "macro over the 14 CheXpert labels; only positive counts as present."
     return tuple(
-        _key(f"ce_{measure}", f"CE {shown}", f"{shown}, {words}", needs)
+        _key(f"{name}_ce_{measure}".lstrip("_"), f"{title} CE {shown}".lstrip(), f"{shown}, {words}", needs)
         for measure, shown in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
     )
 
@@ -149,7 +156,7 @@ def _key(key: str, label: str, description: str, needs: tuple[str, ...]) -> Scor
 
 
 def _read_key(name: str, key: str) -> LabelKey:
-    return _EFFICACY[key] if key in _EFFICACY else _SUFFIXES[key.removeprefix(f"{name}_")]
+    return _KINDS[key.removeprefix(f"{name}_")]
 
 
 @dataclass(frozen=True)

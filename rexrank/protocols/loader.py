@@ -31,6 +31,14 @@ class _Version(BaseModel):
     ranking: list[str]
 
 
+class _Variant(BaseModel):
+    """The same protocol with another text preparation, under a name of its own."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    description: str
+    text_preparation: dict[str, Any]
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     name: str
@@ -41,6 +49,16 @@ class _File(BaseModel):
     text_preparation: dict[str, Any]
     columns: dict[str, _ColumnText]
     versions: dict[str, _Version]
+    options: dict[str, str | int | float | bool] = {}
+    variants: dict[str, _Variant] = {}
+
+    def variant(self, name: str) -> "_File":
+        """The file as it would be written for one of its variants."""
+        variant = self.variants[name]
+        preparation = {**self.text_preparation, **variant.text_preparation}
+        return self.model_copy(
+            update={"name": name, "description": variant.description, "text_preparation": preparation}
+        )
 
 
 def load(name: str | Protocol | None = DEFAULT) -> Protocol:
@@ -90,7 +108,8 @@ def _order(version: str) -> tuple[int, ...]:
 def _families() -> dict[str, dict[str, Protocol]]:
     folder = files("rexrank.protocols")
     texts = (entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
-    parsed = [_File.model_validate(yaml.safe_load(text)) for text in texts]
+    written = [_File.model_validate(yaml.safe_load(text)) for text in texts]
+    parsed = [*written, *(file.variant(name) for file in written for name in file.variants)]
     # The default first, then by name, whatever the order of the folder.
     parsed.sort(key=lambda file: (file.name != DEFAULT, file.name))
     return {file.name: {version: _protocol(file, version) for version in file.versions} for file in parsed}
@@ -110,5 +129,6 @@ def _protocol(file: _File, version: str) -> Protocol:
         columns=tuple(known[key] for key in chosen.columns),
         ranking=tuple(chosen.ranking),
         text_preparation=TextPreparation(**preparation),
+        options=file.options,
         directions={key: column.better for key, column in known.items() if column.inverse_of is None},
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rexrank.errors import RexrankError, shown
 from rexrank.protocols.texts import OPTIONS, TextOption
@@ -113,6 +113,7 @@ class Protocol(_Frozen):
         columns: Columns in the order of the table.
         ranking: Score keys that rank rows, the first one first.
         text_preparation: How texts are prepared.
+        options: Options of metrics that it fixes, named as `rexrank.score` takes them (``f1chexbert.uncertain``).
         directions: For each score key of the columns and the ranking, which raw value is better.
     """
 
@@ -126,6 +127,7 @@ class Protocol(_Frozen):
     ranking: tuple[str, ...]
     text_preparation: TextPreparation
     directions: dict[str, Direction]
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
 
     @property
     def id(self) -> str:

@@ -21,10 +21,12 @@ class Plan:
     Attributes:
         groups: Metric name to the score keys asked of it, in order.
         unavailable: Score key to the reason why it will not be computed.
+        options: Options of the metrics asked for: the caller's, and those that the protocol fixes.
     """
 
     groups: dict[str, list[str]]
     unavailable: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[str]:
@@ -44,7 +46,7 @@ def plan(
         asked: Score keys or names of metrics (all their keys); ``all`` for every metric of reports; None
             for the protocol's list.
         protocol: Rule book in force. Scores of any protocol that no module computes yet are unavailable, not unknown.
-        options: Options of the metrics; some scores cannot do without.
+        options: Options of the metrics; some scores cannot do without. They stand before those of the protocol.
         convention: Of the scores.
 
     Raises:
@@ -57,6 +59,7 @@ def plan(
         wanted = [key for name in check_names("metrics", asked) for key in _keys_of(name)]
         if not wanted:
             raise InvalidCall("metrics: name at least one score key or metric")
+    settled = _settled(protocol, wanted, options or {})
     groups: dict[str, list[str]] = {}
     unavailable = {}
     for key in dict.fromkeys(wanted):
@@ -65,12 +68,25 @@ def plan(
         elif asked == "all" and score_keys()[key].opt_in:
             reason = f"{key} is computed where it is asked for by name"
         else:
-            reason = _why_not(key, options or {}, convention)
+            reason = _why_not(key, settled, convention)
         if reason is None:
             groups.setdefault(metric_of(key).name, []).append(key)
         else:
             unavailable[key] = reason
-    return Plan(groups, unavailable)
+    return Plan(groups, unavailable, settled)
+
+
+def _settled(protocol: Protocol, keys: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The caller's options, and the protocol's for metrics that are asked for and of which the caller says nothing."""
+    names = dict.fromkeys(metric_of(key).name for key in keys if key in score_keys())
+    known = {f"{name}.{option}" for name in names for option in options_of(name)}
+    known |= {option for name in names for option in options_of(name)}
+    fixed = {
+        option: value
+        for option, value in protocol.options.items()
+        if option in known and option.rpartition(".")[2] not in given
+    }
+    return {**fixed, **given}
 
 
 def _why_not(key: str, options: Mapping[str, Any], convention: Convention) -> str | None:

@@ -79,7 +79,8 @@ def score(
             a list of texts.
         references: The same, where a text may be a list of texts or a record with sections; a list exactly when
             `predictions` is one.
-        protocol: Rule book: ``rexrank`` (newest version), ``rexrank@2025-09-05``, ``plain``; None is ``plain``.
+        protocol: Rule book: ``rexrank`` (newest version), ``rexrank@2025-09-05``, ``cxpmrg``, ``cxpmrg-iu``, ``plain``;
+            None is ``plain``.
         track: ``findings``, ``impression`` or ``report``.
         metrics: Score keys or metric names; ``all`` for every metric of reports; None for the
             protocol's list.
@@ -94,7 +95,8 @@ def score(
             or both, joined with ``+`` (``sections+lower+deid-drop``); None for the protocol's.
         limits: What a file may hold at most.
         options: Options of the metrics and of their policy by name (``{"stemmer": False}``); docs/metrics.md lists
-            them. Each goes to the metrics that have it, ``metric.option`` to that metric alone.
+            them. Each goes to the metrics that have it, ``metric.option`` to that metric alone. They stand before those
+            that the protocol fixes.
         weights: Folder with the checkpoints of encoders; None for ``REXRANK_WEIGHTS``. docs/weights.md.
         download: Whether checkpoints that are not here are fetched from the Hub.
         cache: Whether features of texts are kept for other runs.
@@ -118,8 +120,8 @@ def score(
     chosen = _convention(convention, rules)
     preparation = rules.option(chosen, text_preparation).choice
     rules.check_track(track)
-    given = dict(options or {})
-    work = plan(metrics, rules, given, chosen)
+    work = plan(metrics, rules, options, chosen)
+    given = work.options
     policy = _check_options(given, work, chosen)
     _refuse_answers(work, track, preparation)
     settings = EncoderSettings(device, cache_dir, cache, weights, download, progress is True)
