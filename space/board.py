@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from space import about, api, leaderboard, queue, submit
+from space import about, across, api, leaderboard, queue, submit
 from space.absent import answer
 from space.data import BoardStore
 from space.guard import Guard
@@ -34,6 +34,9 @@ def pages(store: BoardStore, submitters: submit.Submitters) -> gr.Blocks:
     with board.route("Queue", "queue"):
         navigation("queue")
         queue.build(board, store)
+    with board.route("Across benchmarks", "across"):
+        navigation("across")
+        across.build(board, store)
     with board.route("About", "about"):
         navigation("about")
         about.build(board, store, submitters.namespace)

@@ -3,7 +3,7 @@
 from rexrank.board.requests import Request
 from rexrank.board.results import path_of, per_study_path
 from space.data import BoardData, Document
-from space.formatting import MISSING, escape, external_link, interval, moment, number
+from space.formatting import MISSING, escape, external_link, interval, moment, number, rank_range, share
 from space.links import hub_file, hub_link, hub_page, listed
 from space.rules import Rules, label, load
 from space.table import Column, Row, chips
@@ -55,7 +55,19 @@ def _rank(row: Row, rules: Rules, ranked: int) -> str:
     if row.get("rank") is None:
         return "none: the row is out of date" if row.get("stale") else "none: a required score is missing"
     by = f" by {escape(rules.deciding.label)}" if rules.deciding else ""
-    return f"{row['rank']} of {ranked}{by}{', provisional' if rules.provisional else ''}"
+    return f"{row['rank']} of {ranked}{by}{', provisional' if rules.provisional else ''}; {_range(row)}"
+
+
+def _range(row: Row) -> str:
+    """What is known of the rank, in words."""
+    spread = rank_range(row.get("rank_lo"), row.get("rank_hi"))
+    note = escape(row.get("rank_note"))
+    if not spread:
+        return f"no range{f': {note}' if note else ''}"
+    said = f"comparison with the other models leaves {spread} open (95 %)"
+    if row.get("p_first") is not None:
+        said += f", first in {share(row['p_first'])} of the resamples"
+    return f"{said}; {note}" if note else said
 
 
 def _submitter(row: Row, request: Request | None) -> str:

@@ -65,6 +65,22 @@ def interval(low: float | None, high: float | None, digits: int = 3) -> str:
     return f"{number(low, digits)} – {number(high, digits)}"
 
 
+def rank_range(low: int | None, high: int | None) -> str:
+    """Return the ranks that are left open, ``1–4``, or the only one; an empty string where they are not known."""
+    if low is None or high is None:
+        return ""
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def share(value: float) -> str:
+    """Return a share of resamples in percent; a rare one is not told to be none, nor a frequent one to be all."""
+    if 0 < value < 0.01:
+        return "less than 1 %"
+    if 0.99 < value < 1:
+        return "more than 99 %"
+    return f"{value:.0%}".replace("%", " %")
+
+
 def moment(time: datetime | None) -> str:
     """Return a time in UTC to the minute."""
     return MISSING if time is None else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -98,8 +98,8 @@ def heading_html(page: Page) -> str:
     by = f"ranked by {escape(how.deciding.heading)}" if how.deciding else "not ranked: no ranking key is computed here"
     parts.append(
         f'<p class="rx-view"><strong>{count} {models}</strong> on {escape(wish.benchmark)}, {escape(wish.track)}; {by} '
-        f"under {escape(how.protocol)}. Beneath each score its 95 % interval; rows that miss a required score come "
-        f"last. {_link(page)}</p>"
+        f"under {escape(how.protocol)}. Beside each rank the ranks that comparing the models leaves open, beneath each "
+        f"score its 95 % interval; rows that miss a required score come last. {_link(page)}</p>"
     )
     if how.absent:
         parts.append(f'<p class="rx-view">Not computed on this host: {listed(how.absent)}.</p>')

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from rexrank.board import ranking
-from space.formatting import MISSING, escape, interval, is_missing, moment, number, spreadsheet_text
+from space.formatting import MISSING, escape, interval, is_missing, moment, number, rank_range, spreadsheet_text
 
 Row = Mapping[str, Any]
 Kind = Literal["str", "number", "bool", "date", "markdown", "html"]
@@ -166,7 +166,7 @@ def laid_out(
             "styling": [tint for _ in rows],
         },
     }
-    kinds: list[Kind] = ["number", "html", *[_SCORE_KIND] * len(columns), *map(_kind, plain)]
+    kinds: list[Kind] = ["html", "html", *[_SCORE_KIND] * len(columns), *map(_kind, plain)]
     widths: list[str | int] = ["100px", "264px", *["138px"] * len(columns), *map(_width, plain)]
     return Shown(value, kinds, widths, keys, [str(row["result_id"]) for row in rows])
 
@@ -185,6 +185,8 @@ def _cell(row: Row, key: str, columns: Sequence[Column]) -> str:
     value = row.get(key)
     if key == "model_name":
         return _model_cell(row)
+    if key == BY_RANK:
+        return rank_cell(row)
     column = next((column for column in columns if column.key == key), None)
     if column is not None:
         return _score_cell(row, column)
@@ -193,6 +195,15 @@ def _cell(row: Row, key: str, columns: Sequence[Column]) -> str:
     if key == "organization":
         return escape(value) if value else MISSING
     return MISSING if is_missing(value) else str(value)
+
+
+def rank_cell(row: Row) -> str:
+    """A rank with the ranks that the studies leave open, ``2 (1–4)``; where there is none, a word that says so."""
+    if is_missing(row.get(BY_RANK)):
+        return MISSING
+    spread = rank_range(row.get("rank_lo"), row.get("rank_hi"))
+    note = f' title="{escape(row["rank_note"])}"' if row.get("rank_note") else ""
+    return f"{row[BY_RANK]} <small{note}>{f'({spread})' if spread else 'no range'}</small>"
 
 
 def _model_cell(row: Row) -> str:
@@ -236,14 +247,16 @@ def to_csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
     scores = [name for column in columns for name in (column.key, f"{column.key}_lo", f"{column.key}_hi")]
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow([BY_RANK, *texts, *scores, *counts, "submitted_at", "result_id"])
+    ranges = ("rank_lo", "rank_hi", "p_first")
+    writer.writerow([BY_RANK, *ranges, "rank_note", *texts, *scores, *counts, "submitted_at", "result_id"])
     for row in rows:
         numbers = ["" if is_missing(row.get(name)) else repr(row[name]) for name in scores]
-        rank = "" if is_missing(row.get(BY_RANK)) else row[BY_RANK]
+        ranks = ["" if is_missing(row.get(name)) else row[name] for name in (BY_RANK, *ranges)]
         submitted = row.get("submitted_at")
         writer.writerow(
             [
-                rank,
+                *ranks,
+                spreadsheet_text(row.get("rank_note")),
                 *(spreadsheet_text(row.get(name)) for name in texts),
                 *numbers,
                 *(row.get(name, "") for name in counts),

@@ -71,13 +71,13 @@ def rank_ranges(
             that judges nothing, or no resample in which every system has a score.
     """
     observed, drawn, undefined = resampled(samples, direction, draws)
-    better, worse = _surely(observed, drawn, confidence)
+    before, not_before = _surely(observed, drawn, confidence)
     first = _shares_of_first(drawn)
     return [
         RankRange(
             rank=1 + int((observed > observed[system]).sum()),
-            low=1 + int(better[system]),
-            high=len(samples) - int(worse[system]),
+            low=1 + int(before[system]),
+            high=len(samples) - int(not_before[system]),
             p_first=float(first[system]),
             undefined_draws=undefined,
         )
@@ -114,9 +114,12 @@ def resampled(samples: Sequence[Sample], direction: Direction, draws: "Draws") -
 
 
 def _surely(observed: Floats, drawn: Floats, confidence: float) -> tuple[Counts, Counts]:
-    """How many systems are surely better, and how many surely worse, than each one by its own bound, [m] each."""
+    """How many systems surely stand before each one, and how many surely not, by its own bound, [m] each.
+
+    A system whose difference is 0 in every resample is the same to this score; it shares the place.
+    """
     systems = len(observed)
-    better, worse = np.zeros(systems, dtype=np.int64), np.zeros(systems, dtype=np.int64)
+    before, not_before = np.zeros(systems, dtype=np.int64), np.zeros(systems, dtype=np.int64)
     centred = drawn - observed[:, None]
     errors = _standard_errors(centred)
     varying = errors > 0
@@ -126,9 +129,11 @@ def _surely(observed: Floats, drawn: Floats, confidence: float) -> tuple[Counts,
         # A difference that is the same in every resample is no matter of chance, unless it is none but for rounding.
         limits = np.where(varying[system], bound * errors[system], _ROUNDING * np.abs(observed[system]))
         gaps = observed - observed[system]
-        better[system] = (gaps > limits).sum()
-        worse[system] = (gaps < -limits).sum()
-    return better, worse
+        same = ~varying[system] & (np.abs(gaps) <= limits)
+        before[system] = (gaps > limits).sum()
+        # The system itself is among those that are the same.
+        not_before[system] = (gaps < -limits).sum() + same.sum() - 1
+    return before, not_before
 
 
 def _largest(centred: Floats, system: int, weights: Floats) -> Floats:
