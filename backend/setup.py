@@ -46,7 +46,8 @@ text is in this repo.
 | `per_study` | study and metric, of public benchmarks |
 
 In `leaderboard`, `rank_lo` and `rank_hi` are the ranks that paired comparisons of the models leave open (95 %),
-`p_first` is the share of resamples in which the model comes first, and `rank_note` says why there is no range.
+`p_first` is the share of resamples in which the model comes first, `rank_tau` says how alike resampled orders are to
+the board's (mean of Kendall's tau-b), and `rank_note` why there is no range.
 
 ```python
 from datasets import load_dataset

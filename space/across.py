@@ -14,7 +14,7 @@ from rexrank.hub.clock import utc_now
 from rexrank.statistics.stability import Stability, under_metrics
 from rexrank.terms import TRACKS
 from space.data import BoardData, BoardStore
-from space.formatting import MISSING, escape, is_missing, share
+from space.formatting import MISSING, escape, is_missing, number, share
 from space.links import board_address, listed
 from space.parts import PRIVATE, freshness
 from space.rules import Rules, rules
@@ -24,6 +24,7 @@ from space.table import BY_RANK, Row, chips, rank_cell
 # Owner, and the name by which names are told apart.
 Model = tuple[str, str]
 
+_TAU_DIGITS = 2
 _CLUSTERS = (
     "Of the four sets of ReXrank, IU X-ray and ReXGradient put models in nearly the same order (Spearman .89), and so "
     "do MIMIC-CXR and CheXpert Plus (.90); one pair and the other agree far less (.55 to .66). They are two kinds of "
@@ -189,11 +190,12 @@ def _steadiness(view: View) -> str:
     """How the orders hold when other studies or other scores had been chosen."""
     lines = "".join(_steady_line(name, view.groups[name], view.how[name]) for name in view.groups)
     return (
-        '<h2>How steady each order is</h2><p class="rx-view">Other studies: how often the model on top comes first '
-        "when the studies are resampled. Other scores: Kendall's τ between the order by mean rank over all scores and "
-        "the orders when the scores are resampled; 1 is the same order, 0 no relation.</p>"
-        '<div class="rx-wide rx-scores"><table><thead><tr><th>Benchmark</th><th>Same first, other studies</th>'
-        f"<th>τ, other scores</th><th>Same first, other scores</th></tr></thead><tbody>{lines}</tbody></table></div>"
+        '<h2>How steady each order is</h2><p class="rx-view">Kendall\'s τ between the order and those that '
+        "resamples give, 1 for the same order and 0 for no relation, and how often the same model comes first. Other "
+        "studies: the studies are resampled. Other scores: the scores are, and models stand by their mean rank.</p>"
+        '<div class="rx-wide rx-scores"><table><thead><tr><th>Benchmark</th><th>τ, other studies</th>'
+        "<th>Same first, other studies</th><th>τ, other scores</th><th>Same first, other scores</th></tr></thead>"
+        f"<tbody>{lines}</tbody></table></div>"
     )
 
 
@@ -203,12 +205,14 @@ def _steady_line(name: str, group: Sequence[Row], how: Rules) -> str:
     known = [p for p in leading if p is not None]
     studies = share(min(1.0, sum(known))) if known and len(known) == len(leading) else MISSING
     found = _under_metrics(ranked, how)
-    tau = f"{found.tau:.2f} <small>(97.5 % of draws above {found.tau_low:.2f})</small>" if found else MISSING
-    first = share(found.same_first) if found else MISSING
-    return (
-        f'<tr><th scope="row">{escape(name)}</th><td data-label="Same first, other studies">{studies}</td>'
-        f'<td data-label="τ, other scores">{tau}</td><td data-label="Same first, other scores">{first}</td></tr>'
-    )
+    cells = {
+        "τ, other studies": number(next((row.get("rank_tau") for row in ranked), None), _TAU_DIGITS),
+        "Same first, other studies": studies,
+        "τ, other scores": number(found.tau if found else None, _TAU_DIGITS),
+        "Same first, other scores": share(found.same_first) if found else MISSING,
+    }
+    values = "".join(f'<td data-label="{label}">{value}</td>' for label, value in cells.items())
+    return f'<tr><th scope="row">{escape(name)}</th>{values}</tr>'
 
 
 def _under_metrics(ranked: Sequence[Row], how: Rules) -> Stability | None:

@@ -11,6 +11,7 @@ from rexrank.board.samples import Kept
 from rexrank.statistics.draws import Draws
 from rexrank.statistics.inputs import InvalidStatistics
 from rexrank.statistics.ranks import RankRange, rank_ranges
+from rexrank.statistics.stability import under_studies
 
 # Enough for ends of ranges; a board of hundreds of rows is drawn anew with each result.
 RESAMPLES = 2_000
@@ -32,12 +33,14 @@ class Place:
         low: Best rank that is not ruled out; None without a range.
         high: Worst rank that is not ruled out.
         p_first: Share of resamples in which the row comes first; None where some ranked row cannot be resampled.
+        tau: Mean of Kendall's tau-b between the order of the group and its resampled orders; the same for all its rows.
         note: Why the range is absent, or wider than its studies make it; None where there is nothing to say.
     """
 
     low: int | None = None
     high: int | None = None
     p_first: float | None = None
+    tau: float | None = None
     note: str | None = None
 
 
@@ -91,31 +94,33 @@ def _places(results: Sequence[Result], ranks: Sequence[int], key: Key, source: S
         for row in rows:
             places[row] = Place(note=compared)
         return places
+    found_ranges, tau = compared
     unknown = len(results) - len(rows)
-    for row, one in zip(rows, compared, strict=True):
-        places[row] = _place(one, ranks[row], unknown)
+    for row, one in zip(rows, found_ranges, strict=True):
+        places[row] = _place(one, ranks[row], unknown, tau)
     return places
 
 
-def _compared(kept: Sequence[Kept], key: Key) -> list[RankRange] | str:
-    """The ranges, or why there are none."""
+def _compared(kept: Sequence[Kept], key: Key) -> tuple[list[RankRange], float | None] | str:
+    """The ranges and Kendall's tau, or why there are none."""
     columns, patients = samples.together(kept)
     draws = Draws.of(len(columns[0]), RESAMPLES, groups=patients)
     if draws.units < LEAST_UNITS:
         return f"fewer than {LEAST_UNITS} {'studies' if patients is None else 'patients'} are too few for a range"
     try:
-        return rank_ranges(columns, key.direction, draws)
+        stability = under_studies(columns, key.direction, draws)
+        return rank_ranges(columns, key.direction, draws), stability.tau if stability else None
     except InvalidStatistics:
         return "too few studies have a score in every row"
 
 
-def _place(found: RankRange, rank: int, unknown: int) -> Place:
+def _place(found: RankRange, rank: int, unknown: int, tau: float | None) -> Place:
     """The range around the rank that the board shows, which may differ where hidden values are rounded to a tie.
 
     A row that cannot be compared may stand on either side.
     """
     low, high = min(found.low, rank), max(found.high + unknown, rank)
     if not unknown:
-        return Place(low, high, round(found.p_first, _DIGITS))
+        return Place(low, high, round(found.p_first, _DIGITS), None if tau is None else round(tau, _DIGITS))
     rows = "1 ranked row" if unknown == 1 else f"{unknown} ranked rows"
-    return Place(low, high, None, f"{rows} without scores of single studies may stand on either side")
+    return Place(low, high, note=f"{rows} without scores of single studies may stand on either side")

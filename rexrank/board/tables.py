@@ -39,7 +39,8 @@ def leaderboard_schema(keys: Collection[str]) -> pa.Schema:
     """Columns of ``data/leaderboard.parquet`` for a set of score keys: value, and low and high end of the interval.
 
     ``rank_lo`` and ``rank_hi`` are the ranks that paired comparisons leave open, ``p_first`` is the share of resamples
-    in which the row comes first, ``rank_note`` says why they are null, or wider than the row's studies make them.
+    in which the row comes first, ``rank_tau`` the mean of Kendall's tau-b between the order of the row's group and its
+    resampled orders; ``rank_note`` says why they are null, or wider than the row's studies make them.
     """
     scores = [f"{key}{suffix}?" for key in keys for suffix in ("", "_lo", "_hi")]
     return pa.schema(
@@ -56,7 +57,7 @@ def leaderboard_schema(keys: Collection[str]) -> pa.Schema:
             *_columns(pa.bool_(), "complete stale is_baseline verified"),
             *_columns(_STRINGS, "trained_on flags"),
             *_columns(pa.int32(), "rank? rank_lo? rank_hi?"),
-            *_columns(pa.float64(), "p_first?"),
+            *_columns(pa.float64(), "p_first? rank_tau?"),
             *_columns(pa.string(), "rank_note?"),
             *_columns(pa.float64(), " ".join(scores)),
         ]
@@ -274,6 +275,7 @@ def _row(result: Result, standing: ranking.Standing, rank: int | None, place: Pl
         "rank_lo": place.low,
         "rank_hi": place.high,
         "p_first": place.p_first,
+        "rank_tau": place.tau,
         "rank_note": place.note,
     }
     for key, found in result.metrics.items():
