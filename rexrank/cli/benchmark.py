@@ -14,6 +14,8 @@ examples:
   rexrank benchmark build rexgradient --source test_metadata_view_position.json
   rexrank benchmark build rrg24 --findings test.findings.txt --impression test.impression.txt
   HF_ENDPOINT=http://127.0.0.1:7861 HF_TOKEN=hf_… rexrank benchmark push iu-xray --repo rexrank/iu-xray
+  rexrank benchmark split --source df_chexpert_plus_240401.csv --by patient
+  rexrank benchmark leakage annotation.json
 """
 
 import argparse
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, WRONG_USAGE
+from rexrank.cli.benchmark_split import add_actions, run_leakage, run_split
 from rexrank.files import user_path
 
 if TYPE_CHECKING:
@@ -60,7 +63,7 @@ class Builder:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the actions ``build`` and ``push``, each with every benchmark and the files it is built from."""
+    """Declare ``build`` and ``push``, each with every benchmark and its files, and the other actions."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for benchmark, builder in _each(actions, "build", "write the files of the benchmark's repo to a folder"):
         benchmark.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: ./NAME)")
@@ -75,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help="you run that Hub and its use of the texts meets their licence; needed for a Hub not on this machine",
         )
         builder.add_arguments(benchmark)
+    add_actions(actions)
 
 
 def _each(
@@ -97,7 +101,9 @@ def _each(
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build or push; see :func:`rexrank.benchmarks.push` for the errors."""
+    """Build or push, see :func:`rexrank.benchmarks.push` for the errors; or do one of the other actions."""
+    if other := {"split": run_split, "leakage": run_leakage}.get(arguments.action):
+        return other(arguments)
     from rexrank.benchmarks.benchmark import WrongCall
 
     try:

@@ -2,19 +2,27 @@
 
 import io
 import json
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from rexrank.errors import RefusedInput
+from rexrank.errors import RefusedInput, shown
 from rexrank.reports.faults import Faults
 from rexrank.reports.studies import Limits
 
 _CHUNK = 256 * 1024
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SMALL_SPACE = " \t\r\n"
+_log = logging.getLogger(__name__)
+
+TRAIN, VAL, TEST = SPLITS = ("train", "val", "test")
+# One public copy of R2Gen's annotation of IU X-ray calls its test split four blanks.
+_SPLIT_NAMES = {**{name: name for name in SPLITS}, "": TEST}
+# From here on not every whole number is a float, which numbers of JSON are read as.
+_EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -238,7 +246,7 @@ def _peek(closing: str) -> Callable[[str, int], tuple[bool, int]]:
 
 
 def json_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) -> Iterator[Entry]:
-    """Studies of a JSON file: an object keyed by id, or a list of records.
+    """Studies of a JSON file: an object keyed by id, a list of records, or the test split of an annotation file.
 
     Args:
         data: UTF-8 text of the file, checked.
@@ -253,13 +261,127 @@ def json_entries(data: bytes, fields: Fields, limits: Limits, faults: Faults) ->
         raise faults.fatal("bad_json", "it is empty; an object {study id: text} is expected")
     window = _Window(data, limits.entry_characters, faults)
     opening = window.parse(_opening)
-    if opening == "{":
+    if opening == "{" and window.parse(_is_split):
+        items = _split_items(window, faults, (TEST,))
+        yield from (Entry(item.item_id, kept_fields(item.fields, fields), item.place) for item in items)
+    elif opening == "{":
         yield from _keyed(window, fields)
     elif opening == "[":
         yield from _listed(window, fields, faults)
     else:
         raise faults.fatal("not_an_object", "it holds one bare value; an object {study id: text} is expected")
     window.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class SplitItem:
+    """One item of an annotation file.
+
+    Attributes:
+        split: ``train``, ``val`` or ``test``.
+        item_id: Its id, or whatever stands in its place.
+        fields: All of its fields.
+        place: Where it stands, such as ``test, record 4``.
+    """
+
+    split: str
+    item_id: object
+    fields: Mapping[str, Any]
+    place: str
+
+
+def split_items(data: bytes, limits: Limits, faults: Faults) -> Iterator[SplitItem]:
+    """Items of an annotation file as R2Gen's family has them, ``{"train": [{"id", "report", …}], "val": …}``.
+
+    Names of splits count without the blanks around them; a nameless split is the test split, with a warning.
+
+    Args:
+        data: UTF-8 text of the file, checked.
+        limits: Longest item.
+        faults: Where faults go that leave the rest readable; splits that are not there are one.
+
+    Raises:
+        RefusedInput: The text is no JSON, or no such file.
+    """
+    window = _Window(data, limits.entry_characters, faults)
+    if not data.strip() or window.parse(_opening) != "{" or not window.parse(_is_split):
+        raise faults.fatal("wrong_columns", 'expected an annotation file, {"train": […], "val": […], "test": […]}')
+    yield from _split_items(window, faults, SPLITS)
+    window.finish()
+
+
+def _is_split(text: str, at: int) -> tuple[bool, int]:
+    """A unit that says whether the object's first member is a split of items, and stays where it is."""
+    start = _skip(text, at)
+    if text[start : start + 1] != '"':
+        return False, at
+    name, end = _value(text, start)
+    if name.strip() not in _SPLIT_NAMES:
+        return False, at
+    _, end = _expect(text, end, ":")
+    mark, end = _opening(text, end)
+    return mark == "[" and _opening(text, end)[0] in "{]", at
+
+
+def _split_opening(text: str, at: int) -> tuple[Any, int]:
+    start = _skip(text, at)
+    if text[start : start + 1] != '"':
+        raise json.JSONDecodeError("expected the name of a split in double quotes", text, start)
+    name, at = _value(text, start)
+    _, at = _expect(text, at, ":")
+    _, at = _expect(text, at, "[")
+    return name, at
+
+
+def _split_items(window: _Window, faults: Faults, wanted: Container[str]) -> Iterator[SplitItem]:
+    seen: set[str] = set()
+    mark = ","
+    while mark == ",":
+        name = window.parse(_split_opening)
+        split = _checked_split(name, seen, faults)
+        closed = window.parse(_peek("]"))
+        number = 0
+        while not closed:
+            value, after = window.parse(_item)
+            number += 1
+            item = _split_item(value, split, number, faults) if split in wanted else None
+            if item:
+                yield item
+            closed = after == "]"
+        mark = window.parse(_after_split)
+    for split in SPLITS:
+        if split in wanted and split not in seen:
+            faults.add("wrong_columns", f'it has no split "{split}"', field=split)
+
+
+def _checked_split(name: str, seen: set[str], faults: Faults) -> str:
+    split = _SPLIT_NAMES.get(name.strip())
+    if split is None:
+        raise faults.fatal("wrong_columns", f"it has a split {shown(name)}; known are {', '.join(SPLITS)}")
+    if split in seen:
+        raise faults.fatal("duplicate_key", f'it has the split "{split}" twice; keep one', field=split)
+    if not name.strip():
+        _log.warning('%s: a split without a name is taken for "test"', faults.file)
+    seen.add(split)
+    return split
+
+
+def _after_split(text: str, at: int) -> tuple[str, int]:
+    return _expect(text, at, ",}")
+
+
+def _split_item(value: object, split: str, number: int, faults: Faults) -> SplitItem | None:
+    place = f"{split}, record {number}"
+    if not isinstance(value, dict):
+        faults.add("not_an_object", f'{place}: expected an object with "id", "report" and "image_path"')
+        return None
+    if "id" not in value:
+        faults.add("wrong_columns", f'{place}: it has no "id"', field="id")
+        return None
+    item_id = value["id"]
+    if isinstance(item_id, float) and item_id.is_integer() and abs(item_id) < _EXACT:
+        item_id = str(int(item_id))
+    return SplitItem(split, item_id, value, place)
 
 
 def _keyed(window: _Window, fields: Fields) -> Iterator[Entry]:
