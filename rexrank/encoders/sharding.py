@@ -17,6 +17,7 @@ from typing import Any
 
 from rexrank.encoders import find
 from rexrank.encoders.encoder import EncoderFailure, Model, Record
+from rexrank.encoders.recent import Records
 from rexrank.encoders.store import Store
 from rexrank.encoders.weights import Located
 from rexrank.encoders.worker import Job, Progress
@@ -35,7 +36,9 @@ _COST_OF_A_TEXT = 20
 _log = logging.getLogger(__name__)
 
 
-def encode_here(model: Model, texts: Sequence[str], store: Store, shelf: str, done: Callable[[int], None]) -> list[int]:
+def encode_here(
+    model: Model, texts: Sequence[str], store: Records, shelf: str, done: Callable[[int], None]
+) -> list[int]:
     """Encode texts in this process; records go to the store as they come, and few are in memory at a time.
 
     Args:

@@ -1,59 +1,33 @@
 """What encoders make of the texts of one run: each of them once over the distinct texts, whichever metrics need it."""
 
-import os
-from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from rexrank import encoders
-from rexrank.encoders.devices import devices
 from rexrank.encoders.encoder import Encoder, EncoderFailure, Model, Record, UnknownEncoder
 from rexrank.errors import RexrankError
 from rexrank.metrics import InvalidCall, Unavailable, compute, metric_of, why_unavailable
 from rexrank.metrics.features import FEATURES, Features, PairFeatures, TextFeatures
 from rexrank.metrics.policy import OPTION_NAMES
 from rexrank.metrics.registry import needs_of
+from rexrank.scoring.session import EncoderSettings as EncoderSettings
+from rexrank.scoring.session import Session
 from rexrank.terms import Convention
 
 # What runs encoders is imported when one is needed: most scores need none, and their run is short.
 if TYPE_CHECKING:
-    from rexrank.encoders.store import Store
-    from rexrank.encoders.weights import Located, Weights
+    from rexrank.encoders.weights import Located
 
 Tell = Callable[[int, int], None]
 
 # RadCliQ takes them as they are, whatever its own convention; RadGraph's component follows the convention.
 _ALWAYS_PUBLISHED = ("bertscore", "sembscore")
-_KEPT_MODELS = 6
-
-
-@dataclass(frozen=True)
-class EncoderSettings:
-    """Where and how encoders run.
-
-    Attributes:
-        device: Torch device or several with commas between them; None chooses (`rexrank.encoders.devices`).
-        cache_dir: Folder of the store of features; None for the default one.
-        cache: Whether features are kept for other runs; else they are gone with this one.
-        weights: The user's folder of checkpoints; None for ``REXRANK_WEIGHTS``.
-        download: Whether the Hub may be asked for checkpoints that are not here.
-        progress: Whether a line and a bar on stderr show what is fetched from it.
-        keep_models: Whether models stay in memory for the next run of this process.
-    """
-
-    device: str | None = None
-    cache_dir: str | os.PathLike[str] | None = None
-    cache: bool = True
-    weights: str | os.PathLike[str] | None = None
-    download: bool = True
-    progress: bool = False
-    keep_models: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,6 +152,7 @@ class Encoding:
         convention: Convention,
         settings: EncoderSettings | None = None,
         policy: Mapping[str, Any] | None = None,
+        session: Session | None = None,
     ) -> None:
         """Take the texts; nothing is loaded before `run`.
 
@@ -187,42 +162,28 @@ class Encoding:
             convention: Of the scores.
             settings: Where and how encoders run.
             policy: Options of the policy, which the components of RadCliQ follow too.
+            session: One that is kept open and has the settings; None for one that ends with this encoding.
         """
         self.used: dict[str, list[Located]] = {}
         self._predictions = list(predictions)
         self._references = [(texts,) if isinstance(texts, str) else tuple(texts) for texts in references]
         self._texts = list(dict.fromkeys(chain(self._predictions, chain.from_iterable(self._references))))
         self._convention = convention
-        self._settings = settings or EncoderSettings()
+        self._session = session or Session(settings)
         self._policy = {name: value for name, value in (policy or {}).items() if name in OPTION_NAMES}
         self._runs: dict[str, _Run] = {}
         self._reasons: dict[str, str] = {}
         self._components: dict[str, PairFeatures] = {}
-        if self._settings.weights:
-            self._weights  # noqa: B018 (a folder that is none is refused at once)
+        self._session.begin(chain.from_iterable(self._references))
 
-    @cached_property
+    @property
     def devices(self) -> list[str]:
         """Where the encoders run.
 
         Raises:
             UnknownDevice: The settings name a device that is not here.
         """
-        return devices(self._settings.device)
-
-    @cached_property
-    def _weights(self) -> "Weights":
-        from rexrank.encoders.weights import Weights
-
-        return Weights(self._settings.weights, self._settings.download, self._settings.progress)
-
-    @cached_property
-    def _store(self) -> "Store":
-        from rexrank.encoders.store import Store, limit_from_environment, open_store
-
-        if not self._settings.cache:
-            return Store(None)
-        return open_store(self._settings.cache_dir, limit_from_environment())
+        return self._session.devices
 
     def requests(self, keys: Mapping[str, Mapping[str, Any]]) -> list[Request]:
         """What the encoders have to do: one request an encoder.
@@ -256,7 +217,7 @@ class Encoding:
         from rexrank.encoders.sharding import loader
 
         encoder = request.encoder
-        located = encoder.locate(self._weights)
+        located = self._session.locate(encoder)
         self.used[encoder.name] = located
         shelf = "/".join([encoder.name, encoder.version, *(one.fingerprint for one in located)])
         run = _Run(encoder, located, shelf, loader(request.feature, request.options, located))
@@ -265,7 +226,7 @@ class Encoding:
 
     def _fill(self, run: "_Run", tell: Tell = lambda done, total: None) -> None:
         """Encode what the store lacks."""
-        missing = [self._texts[position] for position in self._store.missing(run.shelf, self._texts)]
+        missing = [self._texts[position] for position in self._session.records.missing(run.shelf, self._texts)]
         missing = [text for text in missing if text not in run.failed]
         done = 0
 
@@ -281,9 +242,11 @@ class Encoding:
     def _encode(self, run: "_Run", texts: Sequence[str], done: Callable[[int], None]) -> list[int]:
         from rexrank.encoders.sharding import encode, encode_here
 
-        if not self._settings.keep_models:
-            return encode(run.load, texts, self.devices, self._store, run.shelf, done)
-        return encode_here(_kept(run, self.devices[0]), texts, self._store, run.shelf, done)
+        session = self._session
+        if not session.keeps_models:
+            return encode(run.load, texts, session.devices, session.store, run.shelf, done)
+        model = session.model(run.shelf, run.load, session.devices[0])
+        return encode_here(model, texts, session.records, run.shelf, done)
 
     def features(self, key: str, options: Mapping[str, Any], given: Container[str] = ()) -> dict[str, Features]:
         """The features that a score needs, for `rexrank.metrics.compute`; encoders that did not run yet run now.
@@ -359,13 +322,13 @@ class Encoding:
     def _record(self, run: "_Run", text: str) -> Record | None:
         if text in run.failed:
             return None
-        record = self._store.get(run.shelf, text)
+        record = self._session.records.get(run.shelf, text)
         if record is None and not run.filled_again:  # damage seldom comes alone: what else is gone comes along
             run.filled_again = True
             self._fill(run)
-            record = self._store.get(run.shelf, text)
+            record = self._session.records.get(run.shelf, text)
         if record is None:
-            run.model = run.model or run.load(self.devices[0])
+            run.model = run.model or self._session.model(run.shelf, run.load, self.devices[0])
             record = next(iter(run.model.encode([text])))[1]
         return record
 
@@ -374,10 +337,9 @@ class Encoding:
         return _Counts(runs, texts)
 
     def close(self) -> None:
-        """Let go of models and of the store."""
+        """Let go of models and of the store, but for those of a session that is kept open."""
         self._runs.clear()
-        if "_store" in self.__dict__:
-            self._store.close()
+        self._session.end()
 
     def __enter__(self) -> "Encoding":
         return self
@@ -441,16 +403,3 @@ class _Counts(Mapping[str, int]):
 
     def __len__(self) -> int:
         return len(list(iter(self)))
-
-
-_models: "OrderedDict[tuple[str, str], Model]" = OrderedDict()
-
-
-def _kept(run: _Run, device: str) -> Model:
-    """The model of an encoder, which stays in memory until others were used more lately."""
-    place = run.shelf, device
-    model = _models.pop(place, None) or run.load(device)
-    _models[place] = model
-    while len(_models) > _KEPT_MODELS:
-        _models.popitem(last=False)
-    return model
