@@ -1,7 +1,7 @@
 """One score of one system on one set of studies, in the form that every resampling needs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Formula = Callable[[Floats], Floats]
+Range = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,17 +23,26 @@ class Sample:
         statistics: Additive sufficient statistics, float64 [n, k]; a study without a value has a row with nan.
         formula: From sums, [b, k], to scores, [b]; nan where sums have none (no study, a class without positives).
         is_mean: Whether the score is the mean of values of studies, which `statistics` then holds in its first column.
+        range: Lowest and highest possible score, None where unbounded, beyond which no interval reaches; None where
+            nothing is known of it, and an interval then stays within the resampled scores.
     """
 
     statistics: Floats
     formula: Formula
     is_mean: bool = False
+    range: Range | None = None
 
     @classmethod
     def of_values(cls, values: ArrayLike) -> "Sample":
-        """The sample of a score that is the mean of its studies' values, [n]; nan marks an undefined one."""
+        """The sample of a score that is the mean of its studies' values, [n]; nan marks an undefined one.
+
+        Its range is that of the values: no mean of them lies beyond.
+        """
         column = np.asarray(values, dtype=np.float64)
-        return cls(np.stack([column, np.where(np.isnan(column), np.nan, 1.0)], axis=1), mean, is_mean=True)
+        statistics = np.stack([column, np.where(np.isnan(column), np.nan, 1.0)], axis=1)
+        known = column[~np.isnan(column)]
+        ends = (float(known.min()), float(known.max())) if len(known) else None
+        return cls(statistics, mean, is_mean=True, range=ends)
 
     def __len__(self) -> int:
         return len(self.statistics)
@@ -53,7 +63,7 @@ class Sample:
 
     def take(self, rows: NDArray[Any]) -> "Sample":
         """The same score on some of the studies, by position or by flag."""
-        return Sample(self.statistics[rows], self.formula, self.is_mean)
+        return replace(self, statistics=self.statistics[rows])
 
 
 def mean(sums: Floats) -> Floats:
