@@ -1,0 +1,152 @@
+"""Compare systems on the studies that they share: which is better, how sure that is.
+
+A card is a folder that `rexrank score … --out DIR` wrote. The first one is the
+baseline. Cards must be of the same references, protocol, track, convention and
+text preparation; others are refused with the reason and the way out.
+
+The table has the difference with its interval, p, p corrected for the number of
+systems (Holm), wins, ties and losses by study, effect sizes, and the smallest
+difference that so many studies can show. The last line is a sentence to quote.
+docs/compare.md explains each number.
+
+Examples:
+  rexrank compare baseline/ mine/
+  rexrank compare baseline/ mine/ theirs/ --keys bleu2,radcliq_v1
+  rexrank compare a/ b/ --baseline b --test bootstrap
+  rexrank compare a/ b/ --names old,new --markdown > table.md
+  rexrank compare a/ b/ --json > comparison.json
+  rexrank compare a/ b/ --keys bleu2 --plot differences.svg
+  rexrank compare a/ b/ --studies 2000
+
+Exit codes: 0 done, 1 refused (cards that cannot be read or may not be compared),
+2 wrong usage, 3 nothing could be compared.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
+from rexrank.cli.streams import print_json
+from rexrank.errors import RexrankError
+
+if TYPE_CHECKING:
+    from rexrank.comparison.compare import Comparisons, Settings
+
+_CARD = "card.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words that follow ``rexrank compare``."""
+    parser.add_argument("cards", metavar="CARD", nargs="+", help="folder of a score card; at least two")
+    parser.add_argument(
+        "--baseline", metavar="NAME", help="card that the others are compared with (default: the first)"
+    )
+    parser.add_argument("--names", metavar="A,B", help="what the cards are called (default: their folders' names)")
+    parser.add_argument(
+        "--keys",
+        metavar="A,B",
+        help="score keys or metric names, the one to quote first (default: every score that judges quality and that "
+        "both cards have, the protocol's ranking keys first)",
+    )
+    parser.add_argument(
+        "--test", default="randomisation", choices=("randomisation", "bootstrap"), help="default: randomisation"
+    )
+    parser.add_argument(
+        "--family",
+        default="models",
+        choices=("models", "table"),
+        help="tests that Holm's correction counts together: of all systems in one score (models, default), or of the "
+        "whole table",
+    )
+    parser.add_argument("--studies", metavar="N", type=int, help="also say which difference so many studies could show")
+    parser.add_argument(
+        "--resamples", metavar="N", type=int, default=10_000, help="draws of tests and intervals (default: 10000)"
+    )
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the draws (default: 0)")
+    parser.add_argument(
+        "--confidence", metavar="C", type=float, default=0.95, help="confidence of the intervals (default: 0.95)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
+    form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw the differences in the first score; FILE ends in .svg, .png or .pdf"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, compare and print.
+
+    Raises:
+        CardsDiffer: The cards may not be compared.
+        RexrankError: A card cannot be read, or the picture cannot be drawn or written.
+    """
+    from rexrank.comparison.compare import compare
+    from rexrank.comparison.tables import markdown, table
+    from rexrank.metrics import InvalidCall
+    from rexrank.scoring.card import ScoreCard
+    from rexrank.statistics import InvalidStatistics
+
+    try:
+        names = _names(arguments)
+        settings = _settings(arguments)
+        cards = dict(zip(names, map(ScoreCard.load, map(_folder, arguments.cards)), strict=True))
+        keys = None if arguments.keys is None else [word.strip() for word in arguments.keys.split(",") if word.strip()]
+        found = compare(cards, arguments.baseline, keys, settings, progress=not arguments.quiet)
+    except (InvalidCall, InvalidStatistics) as error:
+        print(f"rexrank compare: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    if arguments.json:
+        print_json(found.to_json())
+    else:
+        print(markdown(found) if arguments.markdown else table(found), end="" if arguments.markdown else "\n")
+    if not found.rows:
+        return NOTHING_COMPUTED
+    # Printed first, so that a picture that cannot be drawn does not cost the numbers.
+    if arguments.plot:
+        _draw(found, arguments.plot, arguments.quiet)
+    return DONE
+
+
+def _names(arguments: argparse.Namespace) -> list[str]:
+    from rexrank.comparison.names import card_names, plain
+    from rexrank.metrics import InvalidCall
+
+    if arguments.names is None:
+        return card_names([_folder(card) for card in arguments.cards])
+    names = [plain(name.strip()) for name in arguments.names.split(",")]
+    if len(names) != len(arguments.cards) or "" in names or len(set(names)) != len(names):
+        raise InvalidCall(f"names: expected {len(arguments.cards)} different names, one a card, with commas between")
+    return names
+
+
+def _settings(arguments: argparse.Namespace) -> "Settings":
+    from rexrank.comparison.compare import Settings
+
+    return Settings(
+        test=arguments.test,
+        resamples=arguments.resamples,
+        seed=arguments.seed,
+        confidence=arguments.confidence,
+        family=arguments.family,
+        planned=arguments.studies,
+    )
+
+
+def _folder(card: str) -> str:
+    """The folder of a card, also where its file was named."""
+    return str(Path(card).parent) if Path(card).name == _CARD else card
+
+
+def _draw(found: "Comparisons", file: str, quiet: bool) -> None:
+    from rexrank.comparison.tables import picture
+
+    try:
+        picture(found).save(file)
+    except OSError as error:
+        raise RexrankError(f"{file} cannot be written: {error.strerror or 'unknown reason'}") from None
+    if not quiet:
+        print(f"written: {file}", file=sys.stderr)

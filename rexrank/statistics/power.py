@@ -1,0 +1,69 @@
+"""The smallest difference that a set of studies can show.
+
+A two-sided test at level alpha finds a true difference with probability `power` where the
+difference is (t(1 - alpha/2) + t(power)) standard errors (Bloom, "Minimum detectable effects",
+Evaluation Review 19(5), 1995). The standard error is the delete-one jackknife over studies, or
+over whole groups (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11);
+for a mean of studies it is the textbook one. For another number of studies it shrinks with the
+root of that number: spread and group sizes are taken to stay as they are.
+"""
+
+import numpy as np
+
+from rexrank.errors import shown
+from rexrank.statistics.draws import Draws
+from rexrank.statistics.inputs import InvalidStatistics
+from rexrank.statistics.quantiles import t_quantile
+from rexrank.statistics.sample import Sample
+
+ALPHA, POWER = 0.05, 0.8
+# Quantiles of Student's t are good from here on.
+_FEWEST_UNITS = 5
+
+
+def standard_error(sample: Sample, draws: Draws) -> float | None:
+    """Jackknife standard error of a score.
+
+    Args:
+        sample: The score; often the difference of two.
+        draws: Says which studies are drawn together.
+
+    Returns:
+        The standard error, or None with fewer than two units or where the score is undefined without one of them.
+    """
+    defined = sample.defined
+    units = draws.take(defined).sums_of_units(sample.statistics[defined])
+    if len(units) < 2:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.asarray(sample.formula(units.sum(axis=0) - units))
+    variance = (len(scores) - 1) * float(np.mean((scores - scores.mean()) ** 2))
+    return None if np.isnan(variance) else float(np.sqrt(variance))
+
+
+def detectable(
+    error: float, units: int, planned: float = 1.0, alpha: float = ALPHA, power: float = POWER
+) -> float | None:
+    """The smallest true difference that a two-sided test finds with a given probability.
+
+    Args:
+        error: Standard error of the difference.
+        units: Studies, or groups, that it comes from.
+        planned: How many times as many units there will be.
+        alpha: Level of the test, between 0 and 1.
+        power: Probability to find the difference, between 0 and 1.
+
+    Returns:
+        The difference, in units of the score; None with fewer than five units, now or planned.
+
+    Raises:
+        InvalidStatistics: `alpha` or `power` is not between 0 and 1.
+    """
+    for name, value in (("alpha", alpha), ("power", power)):
+        if not 0 < value < 1:
+            raise InvalidStatistics(f"{name}: expected a number between 0 and 1, got {shown(value)}")
+    number = units * planned
+    if min(units, number) < _FEWEST_UNITS:
+        return None
+    freedom = round(number) - 1
+    return float(error / np.sqrt(planned) * (t_quantile(1 - alpha / 2, freedom) + t_quantile(power, freedom)))
