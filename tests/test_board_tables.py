@@ -67,7 +67,7 @@ def test_a_result_says_every_score_or_why_there_is_none(card: Any) -> None:
     bleu2 = document["metrics"]["bleu2"]
     assert bleu2["value"] == card.summary["bleu2"]
     assert bleu2["ci_low"] < bleu2["value"] < bleu2["ci_high"]
-    assert bleu2["ci_method"] == "percentile bootstrap, n=10000, seed=0"
+    assert bleu2["ci_method"] == "scaled bootstrap, n=10000, seed=0"
     assert bleu2["signature"].startswith("bleu2|conv:published")
     absent = document["metrics"]["radcliq_v1"]
     assert (absent["status"], absent["value"], absent["direction"]) == ("not_available", None, "lower")

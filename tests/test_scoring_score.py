@@ -284,8 +284,8 @@ def test_progress_is_reported_to_a_function() -> None:
         metrics=["bleu2", "rouge_l"],
         progress=lambda *step: seen.append(step),
     )
-    stages = ["read", "bleu", "interval of bleu2", "rouge", "interval of rouge_l"]
-    assert seen == [(stage, done, 5) for done, stage in enumerate(stages)] + [(stages[-1], 5, 5)]
+    stages = ["read", "bleu", "rouge", "intervals"]
+    assert seen == [(stage, done, 4) for done, stage in enumerate(stages)] + [(stages[-1], 4, 4)]
 
 
 def test_a_terminal_shows_at_once_that_a_program_starts(monkeypatch: pytest.MonkeyPatch) -> None:

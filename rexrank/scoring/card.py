@@ -7,7 +7,7 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from rexrank.errors import RexrankError, shown
 from rexrank.files import json_bytes, parquet_table, user_path, write_atomically
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from rexrank.statistics.sample import Sample
+    from rexrank.terms import Convention
 
 SCHEMA_VERSION = 1
 CARD_FILE, PER_STUDY_FILE, STATISTICS_FILE = "card.json", "per_study.parquet", "statistics.parquet"
@@ -34,7 +35,8 @@ class ScoreCard:
         summary: Score key to the aggregate; a score that could not be computed is absent.
         unavailable: Score key to the sentence that says why it is absent from the summary.
         per_study: ``study_id`` and one float64 column a score, null where undefined; never text.
-        counts: Score key to ``n``, ``n_empty``, ``n_truncated``, ``n_undefined`` and further counts.
+        counts: Score key to ``n``, ``n_empty``, ``n_truncated``, ``n_undefined`` and further counts; where resamples
+            had no score, ``n_undefined_draws`` of them.
         intervals: Score key to the ends of its interval; absent where there is none, as for one study.
         signatures: Score key to the line that pins how the number came about.
         protocol: Name of the rule book.
@@ -120,7 +122,7 @@ class ScoreCard:
         numbers = column.flatten().to_numpy(zero_copy_only=False)
         rows = np.full((len(column), len(numbers) // max(present.sum(), 1)), np.nan)
         rows[present] = numbers.reshape(int(present.sum()), -1)
-        return Sample(rows, formula)
+        return Sample(rows, formula, range=score_keys()[key].range(cast("Convention", self.convention)))
 
     def __str__(self) -> str:
         from rexrank.scoring.table import table

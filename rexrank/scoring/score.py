@@ -41,7 +41,8 @@ from rexrank.scoring.plan import Plan, own_options, plan
 from rexrank.scoring.progress import Progress, Report, reporting
 from rexrank.scoring.table import counted
 from rexrank.scoring.units import Units, units
-from rexrank.statistics import corpus_interval, interval
+from rexrank.statistics.bootstrap import DEFAULT, Interval, intervals
+from rexrank.statistics.sample import Sample
 from rexrank.terms import CONVENTIONS, Convention, Track
 
 if TYPE_CHECKING:
@@ -128,8 +129,7 @@ def score(
     requests = _requests(work, given, chosen)
     if requests:
         devices(device)  # refused before any work
-    # Intervals take as long as scores, so each is a step of its own.
-    with reporting(progress, total=1 + len(requests) + len(work.groups) + len(work.keys)) as report:
+    with reporting(progress, total=2 + len(requests) + len(work.groups)) as report:
         report("read")
         left, right = read_pair(predictions, references, track, limits)
         prepared = prepare(rules, track, right.studies, left.texts, chosen, text_preparation)
@@ -142,6 +142,7 @@ def score(
                 results.encode(request, report)
             for name in _in_order(work, given):
                 results.add(name, work.groups[name], prepared, chosen, report)
+            results.measure(chosen, report)
     return _card(started, rules, chosen, track, work, prepared, results, (left, right))
 
 
@@ -165,7 +166,7 @@ class _Results:
     encoding: Encoding
     units: Units
     scores: dict[str, KeyScores] = field(default_factory=dict)
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    intervals: dict[str, Interval] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def encode(self, request: Request, report: Report) -> None:
@@ -187,17 +188,38 @@ class _Results:
         report(name)
         texts = prepared.predictions, prepared.references
         own = own_options(name, self.options)
-        scores: dict[str, KeyScores] = {}
         possible, features = self._features(name, keys, own)
         if possible:
             work = partial(compute, possible, *texts, convention, prepared.name, features, **own)
-            scores = self._attempt(name, possible, work) or {}
-        for key, one in scores.items():
-            report(f"interval of {key}")
-            ends = self._attempt(name, [key], partial(_interval, one, self.units.groups))
-            if key not in self.unavailable:
-                self._keep(key, one, ends)
+            self.scores |= self._attempt(name, possible, work) or {}
         self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def measure(self, convention: Convention, report: Report) -> None:
+        """Find the intervals of all scores, from the same draws; a failure costs the score that it is about alone."""
+        start = time.perf_counter()
+        report("intervals")
+        samples: dict[str, Sample] = {}
+        for key, one in self.scores.items():
+            if finite(one.aggregate) is None:
+                self.unavailable[key] = f"{key} is undefined for {_undefined(one)}"
+            elif (sample := _sample(one, convention)) is not None:
+                samples[key] = sample
+        self.intervals = {key: one for key, one in self._intervals(samples).items() if one is not None}
+        self.seconds["intervals"] = round(time.perf_counter() - start, 3)
+
+    def _intervals(self, samples: Mapping[str, Sample]) -> dict[str, Interval | None]:
+        measure = partial(intervals, confidence=CONFIDENCE, resamples=RESAMPLES, seed=SEED, groups=self.units.groups)
+        try:
+            return dict(zip(samples, measure(list(samples.values())), strict=True))
+        except Exception:  # which of them it is shows one by one
+            found = {
+                key: self._attempt(metric_of(key).name, [key], partial(measure, [sample]))
+                for key, sample in samples.items()
+            }
+        for key in found:
+            if key in self.unavailable:
+                del self.scores[key]
+        return {key: one[0] for key, one in found.items() if one is not None}
 
     def _features(
         self, name: str, keys: list[str], options: Mapping[str, Any]
@@ -227,13 +249,6 @@ class _Results:
         self.unavailable.update(dict.fromkeys(keys, reason))
         return None
 
-    def _keep(self, key: str, scores: KeyScores, ends: tuple[float, float] | None) -> None:
-        self.scores[key] = scores
-        if finite(scores.aggregate) is None:
-            self.unavailable[key] = f"{key} is undefined for {_undefined(scores)}"
-        elif ends is not None:
-            self.intervals[key] = ends
-
 
 def _in_order(work: Plan, options: Mapping[str, Any]) -> list[str]:
     """The metrics; those with an option of their own come first, so that a wrong one is known before long work."""
@@ -260,12 +275,14 @@ def _undefined(scores: KeyScores) -> str:
     return f"{'all' if len(scores.values) > 1 else 'the'} {number} ({', '.join(reasons)})"
 
 
-def _interval(scores: KeyScores, groups: list[int] | None) -> tuple[float, float] | None:
-    if score_keys()[scores.key].kind == "set":
+def _sample(scores: KeyScores, convention: Convention) -> Sample | None:
+    """What an interval of the score draws from; None for a score of the whole set, which no study adds to."""
+    score_key = score_keys()[scores.key]
+    if score_key.kind == "set":
         return None
     if scores.statistics is not None and scores.formula is not None:
-        return corpus_interval(scores.statistics, scores.formula, CONFIDENCE, RESAMPLES, SEED, groups)
-    return interval(scores.values, CONFIDENCE, RESAMPLES, SEED, groups)
+        return Sample(scores.statistics, scores.formula, range=score_key.range(convention))
+    return Sample.of_values(scores.values)
 
 
 def _card(
@@ -284,13 +301,14 @@ def _card(
         "option": str(prepared.option),
         "name": prepared.name,
         "version": rules.text_preparation.version,
+        **({} if prepared.truncated is None else {"n_truncated": prepared.truncated}),
     }
     return ScoreCard(
         summary={key: value for key, value in aggregates.items() if value is not None},
         unavailable=results.unavailable,
         per_study=_table(prepared.study_ids, scores),
-        counts={key: {name: int(count) for name, count in one.counts.items()} for key, one in scores.items()},
-        intervals=results.intervals,
+        counts={key: _counts(one, results.intervals.get(key)) for key, one in scores.items()},
+        intervals={key: (one.low, one.high) for key, one in results.intervals.items()},
         signatures={key: one.signature for key, one in scores.items()},
         protocol=rules.name,
         protocol_version=rules.version,
@@ -307,7 +325,7 @@ def _card(
         },
         interval={
             "confidence": CONFIDENCE,
-            "method": "percentile bootstrap",
+            "method": f"{DEFAULT} bootstrap",
             "resamples": RESAMPLES,
             "seed": SEED,
             **results.units.to_json(),
@@ -322,6 +340,14 @@ def _card(
         groups=results.units.groups,
         statistics=_statistics(scores),
     )
+
+
+def _counts(scores: KeyScores, interval: Interval | None) -> dict[str, int]:
+    """Counts of studies, and of the resamples that its interval had to do without."""
+    counts = {name: int(count) for name, count in scores.counts.items()}
+    if interval is not None and interval.undefined_draws:
+        counts["n_undefined_draws"] = interval.undefined_draws
+    return counts
 
 
 def _weights(encoding: Encoding) -> dict[str, dict[str, str]]:

@@ -66,7 +66,7 @@ def _scores(card: "ScoreCard") -> list[str]:
         f"{row[0]:<{widths[0]}} {row[1]:<1}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]:>{widths[4]}}"
         for row in rows
     ]
-    return [*lines, *_footnote(card)]
+    return [*lines, *_footnote(card), *_intervals(card)]
 
 
 def _row(card: "ScoreCard", key: str, value: float) -> tuple[str, str, str, str, str]:
@@ -84,6 +84,24 @@ def _footnote(card: "ScoreCard") -> list[str]:
     """Which F1 is 0 only because there was nothing to find."""
     keys = [key for key, value in card.summary.items() if value == 0 and card.counts.get(key, {}).get("n_support") == 0]
     return [f"0 because no reference has the label: {', '.join(keys)}"] if keys else []
+
+
+def _intervals(card: "ScoreCard") -> list[str]:
+    """What the intervals draw, how many draws they do without, and why they may be too narrow."""
+    if not card.intervals:
+        return []
+    drawn = counted(card.interval.get("units", card.n), card.interval.get("unit", "study"))
+    lines = [f"intervals: {card.interval['method']}, {counted(card.interval['resamples'], 'resample')} of {drawn}"]
+    undefined = {key: card.counts.get(key, {}).get("n_undefined_draws", 0) for key in card.intervals}
+    lost = ", ".join(f"{key} {count:,}" for key, count in undefined.items() if count)
+    if lost:
+        lines.append(f"resamples without a score, left out: {lost}")
+    flat = [key for key, (low, high) in card.intervals.items() if low == high]
+    if flat:
+        lines.append(f"no width, as every resample scores alike, which is no certainty: {listed(flat)}")
+    if "warning" in card.interval:
+        lines.append(f"warning: {card.interval['warning']}")
+    return [part for line in lines for part in textwrap.wrap(line, _WIDTH, subsequent_indent="  ")]
 
 
 def _absent(card: "ScoreCard") -> list[str]:
