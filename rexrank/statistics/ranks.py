@@ -70,6 +70,8 @@ def rank_ranges(
         InvalidStatistics: Fewer than two studies, different numbers of studies, a system without a score, a direction
             that judges nothing, or no resample in which every system has a score.
     """
+    if not samples:
+        return []
     observed, drawn, undefined = resampled(samples, direction, draws)
     before, not_before = _surely(observed, drawn, confidence)
     first = _shares_of_first(drawn)
@@ -97,7 +99,7 @@ def resampled(samples: Sequence[Sample], direction: Direction, draws: "Draws") -
     if direction not in ("higher", "lower"):
         raise InvalidStatistics(f"direction: expected higher or lower, got {shown(direction)}; nothing else has a rank")
     if not samples:
-        return np.zeros(0), np.zeros((0, 1)), 0
+        return np.zeros(0), np.zeros((0, draws.resamples)), 0
     studies = {len(sample) for sample in samples}
     if len(studies) > 1 or min(studies) < 2:
         counts = " and ".join(map(str, sorted(studies)))
