@@ -68,6 +68,7 @@ class Session:
         self.settings = settings or EncoderSettings()
         self.lock = threading.RLock()
         self._kept_open = kept_open
+        self._references: frozenset[str] = frozenset()
         self._located: dict[str, list[Located]] = {}
         self._models: OrderedDict[tuple[str, str], Model] = OrderedDict() if kept_open else _models
         if self.settings.weights:
@@ -107,7 +108,9 @@ class Session:
     def _recent(self) -> "Recent":
         from rexrank.encoders.recent import Recent
 
-        return Recent(self.store if self.settings.cache else None)
+        recent = Recent(self.store if self.settings.cache else None)
+        recent.begin(self._references)
+        return recent
 
     @property
     def keeps_models(self) -> bool:
@@ -144,7 +147,9 @@ class Session:
     def begin(self, references: Iterable[str]) -> None:
         """Say that an encoding begins, and which of its texts come again."""
         if self._kept_open:
-            self._recent.begin(references)
+            self._references = frozenset(references)
+            if "_recent" in self.__dict__:
+                self._recent.begin(self._references)
 
     def end(self) -> None:
         """Say that an encoding is over: what it left open is closed, unless the next one shall find it."""
