@@ -13,13 +13,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rexrank.statistics.bootstrap import InvalidStatistics
+from rexrank.statistics.inputs import InvalidStatistics
 
 Floats = NDArray[np.float64]
 Coefficient = Literal["kendall", "spearman", "pearson"]
 
-# Rows whose signs are held at once, against all rows; and pairs of many rankings.
+# Rows whose signs are held at once, against all rows; draws of resamples; and pairs of many rankings.
 _BLOCK_ROWS = 512
+_CHUNK_DRAWS = 1 << 21
 _CHUNK_PAIRS = 1 << 24
 # What is left of a variance by rounding alone, as a share of the sum of squares.
 _NO_VARIANCE = 1e-13
@@ -98,7 +99,12 @@ def resampled_correlation(coefficient: Coefficient, x: ArrayLike, y: ArrayLike, 
     if not kept.all():
         columns, drawn = columns[:, kept], drawn[:, kept]
     over_resamples = {"kendall": _resampled_tau, "spearman": _resampled_spearman, "pearson": _resampled_pearson}
-    return over_resamples[coefficient](columns[0], columns[1], drawn)
+    found = np.empty(len(drawn))
+    step = max(1, _CHUNK_DRAWS // max(columns.shape[1], 1))
+    for start in range(0, len(drawn), step):
+        part = slice(start, start + step)
+        found[part] = over_resamples[coefficient](columns[0], columns[1], drawn[part])
+    return found
 
 
 def kendall_tau_b_of_rows(x: ArrayLike, rows: ArrayLike) -> Floats:

@@ -1,0 +1,209 @@
+"""The agreement of metrics with radiologists as people read it: a table for the terminal, and one for a paper."""
+
+import statistics
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from rexrank.experts.agreement import NAMES, Agreement
+from rexrank.statistics.agreement import BetweenRaters, Comparison, Estimate, Measure
+from rexrank.terms import Direction
+
+ARROWS: Mapping[Direction, str] = {"higher": "↑", "lower": "↓", "none": " "}
+_SIGNS: Mapping[Measure, str] = {"kendall": "τ-b", "spearman": "ρ", "pearson": "r", "preference": "preference"}
+_TITLES: Mapping[str, str] = {
+    "radpref": "RadPref",
+    "rexval": "ReXVal",
+    "radevalx": "RadEvalX",
+    "radeval": "RadEval expert set",
+    "table": "Judgements",
+}
+_WIDTH = 79
+_DIGITS = 3
+_NOTHING = "–"
+_PAIRS, _OTHERS = "radiologists, two at a time", "radiologists, each with the others"
+
+
+def text(agreement: Agreement) -> str:
+    """A block a coefficient, and below each in words which metrics can be told apart."""
+    blocks = [[part for line in _sentences(agreement) for part in _wrapped(line)]]
+    for measure, comparison in agreement.comparisons.items():
+        blocks.append(_block(agreement, measure, comparison, agreement.between[measure]))
+    blocks.append([line for note in _all_notes(agreement) for line in _wrapped(note)])
+    absent = [f"not computed: {name}: {why}" for name, why in agreement.unavailable.items()]
+    blocks.append([line for sentence in absent for line in _wrapped(sentence)])
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines)
+
+
+def markdown(agreement: Agreement) -> str:
+    """One table, a row a metric and two columns a coefficient: its value, and the letters of its groups."""
+    measures = list(agreement.comparisons)
+    head = ["metric", *(f"{_SIGNS[measure]} ({agreement.confidence:.0%} interval)" for measure in measures), "groups"]
+    lines = [f"**{_title(agreement)}**", "", _row(head), _row(["---"] * len(head))]
+    letters = {measure: _letters(comparison) for measure, comparison in agreement.comparisons.items()}
+    for name in agreement.comparisons[measures[0]].estimates:
+        cells = [_cell(agreement.comparisons[measure].estimates[name]) for measure in measures]
+        lines.append(_row([_named(agreement, name), *cells, _letters_of(name, letters)]))
+    lines += [_row([title, *cells, ""]) for title, cells in _rater_cells(agreement, measures)]
+    words = [words for measure, one in agreement.comparisons.items() for words in told_apart(agreement, measure, one)]
+    return "\n".join(
+        [*lines, "", *(f"- {line}" for line in [*_sentences(agreement)[1:], *words, *_all_notes(agreement)])]
+    )
+
+
+def told_apart(agreement: Agreement, measure: Measure, comparison: Comparison) -> list[str]:
+    """In sentences: which metrics cannot be told apart by a coefficient, which are better, and what n can show."""
+    if len(comparison.estimates) < 2:
+        return []
+    by = NAMES[measure]
+    together = [group for group in comparison.groups if len(group) > 1]
+    sentences = [f"By {by}, {_listed(group)} cannot be told apart." for group in together]
+    level = 1 - agreement.confidence
+    for name in comparison.estimates:
+        apart = [one for one in comparison.differences if one.better == name and one.p_holm < level]
+        if apart:
+            surest = max(one.p_holm for one in apart)
+            sentences.append(f"By {by}, {name} is better than {_listed([one.worse for one in apart])} {_p(surest)}.")
+    open_ones = [one for one in comparison.differences if one.p_holm >= level]
+    if open_ones:
+        reach = statistics.median((one.interval[1] - one.interval[0]) / 2 for one in open_ones)
+        sentences.append(
+            f"Not told apart does not mean equal: with {agreement.units:,} {_unit(agreement)} a difference is known "
+            f"to about ±{reach:.2f}."
+        )
+    return sentences
+
+
+def _title(agreement: Agreement) -> str:
+    raters = f"{agreement.raters} radiologist{'s' if agreement.raters > 1 else ''}"
+    return (
+        f"{_TITLES[agreement.kind]} ({agreement.source}): {agreement.n_candidates:,} candidates of "
+        f"{agreement.n_studies:,} studies, {raters}"
+    )
+
+
+def _sentences(agreement: Agreement) -> list[str]:
+    mean = "mean " if agreement.raters > 1 else ""
+    return [
+        _title(agreement),
+        f"against: {mean}{agreement.label} ({agreement.direction} is better)",
+        f"{agreement.confidence:.0%} percentile intervals, {agreement.resamples:,} resamples of {agreement.units:,} "
+        f"{_unit(agreement)} with all of their candidates, seed {agreement.seed}",
+        "plus means agreement: metrics marked ↓, and numbers of errors, are turned round",
+    ]
+
+
+def _unit(agreement: Agreement) -> str:
+    return "studies" if agreement.units == agreement.n_studies else "groups of studies"
+
+
+def _block(agreement: Agreement, measure: Measure, comparison: Comparison, between: BetweenRaters | None) -> list[str]:
+    letters = _letters(comparison)
+    rows = [
+        (f"{_named(agreement, name)}", *_columns(one), letters.get(name, ""))
+        for name, one in comparison.estimates.items()
+    ]
+    if between:
+        rows.append((_PAIRS, *_columns(between.mean), ""))
+        if between.mean_against_others:
+            rows.append((_OTHERS, *_columns(between.mean_against_others), ""))
+    rows.insert(0, (NAMES[measure], "value", "interval", "n", "group" if letters else ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = [
+        f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]}".rstrip()
+        for row in rows
+    ]
+    words = [*told_apart(agreement, measure, comparison), *_ties(comparison, between)]
+    return lines + [part for sentence in words for part in _wrapped(f"  {sentence}")]
+
+
+def _ties(comparison: Comparison, between: BetweenRaters | None) -> list[str]:
+    """How preferences that are none were counted."""
+    tied = {name: one.ties for name, one in comparison.estimates.items() if one.ties}
+    if not tied:
+        return []
+    experts = max(ties["experts"] for ties in tied.values())
+    sentences = [f"Left out: {experts:,} pairs that the radiologists hold for equal."]
+    if undecided := [f"{name} {ties['score']:,}" for name, ties in tied.items() if ties["score"]]:
+        sentences.append(f"Half right: pairs that a metric holds for equal ({', '.join(undecided)}).")
+    if between:
+        sentences.append("Between radiologists, a pair that the second one holds for equal is half right.")
+    return sentences
+
+
+def _letters(comparison: Comparison) -> dict[str, str]:
+    """Metrics with a letter in common cannot be told apart."""
+    if len(comparison.estimates) < 2:
+        return {}
+    letters: dict[str, str] = {}
+    for number, group in enumerate(comparison.groups):
+        for name in group:
+            letters[name] = letters.get(name, "") + _letter(number)
+    return letters
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + number) if number < 26 else f"[{number + 1}]"
+
+
+def _letters_of(name: str, letters: Mapping[Measure, Mapping[str, str]]) -> str:
+    return "; ".join(f"{_SIGNS[measure]} {known[name]}" for measure, known in letters.items() if name in known)
+
+
+def _named(agreement: Agreement, name: str) -> str:
+    return f"{name} {ARROWS[agreement.scores[name].direction]}".rstrip()
+
+
+def _columns(one: Estimate) -> tuple[str, str, str]:
+    if one.value is None:
+        return _NOTHING, _NOTHING, f"{one.n:,}"
+    ends = f"{one.interval[0]:.{_DIGITS}f} … {one.interval[1]:.{_DIGITS}f}" if one.interval else _NOTHING
+    return f"{one.value:.{_DIGITS}f}", ends, f"{one.n:,}"
+
+
+def _cell(one: Estimate) -> str:
+    if one.value is None:
+        return _NOTHING
+    ends = f" ({one.interval[0]:.{_DIGITS}f} to {one.interval[1]:.{_DIGITS}f})" if one.interval else ""
+    return f"{one.value:.{_DIGITS}f}{ends}"
+
+
+def _rater_cells(agreement: Agreement, measures: Sequence[Measure]) -> list[tuple[str, list[str]]]:
+    found = [agreement.between[measure] for measure in measures]
+    pairs = [_cell(one.mean) if one else _NOTHING for one in found]
+    others = [_cell(one.mean_against_others) if one and one.mean_against_others else _NOTHING for one in found]
+    return [row for row in ((_PAIRS, pairs), (_OTHERS, others)) if set(row[1]) != {_NOTHING}]
+
+
+def _all_notes(agreement: Agreement) -> list[str]:
+    notes = [f"note: {note}" for note in agreement.notes]
+    given = [name for name, one in agreement.scores.items() if one.source == "given"]
+    if given:
+        notes.append(f"note: given by a file, not computed here: {', '.join(given)}")
+    if undrawn := _undefined_draws(agreement):
+        notes.append(f"note: resamples without a value, left out of intervals: {undrawn}")
+    return notes
+
+
+def _undefined_draws(agreement: Agreement) -> str:
+    return ", ".join(
+        f"{name} {one.undefined_draws:,} ({_SIGNS[measure]})"
+        for measure, comparison in agreement.comparisons.items()
+        for name, one in comparison.estimates.items()
+        if one.undefined_draws
+    )
+
+
+def _p(value: float) -> str:
+    return "(p < .001)" if value < 0.001 else f"(p at most {value:.3f})".replace("0.", ".")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
