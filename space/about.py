@@ -40,7 +40,7 @@ def _numbers() -> str:
     return (
         '<h2>What the numbers mean</h2><div class="rx-columns">'
         "<p>Each score compares a model's text with the radiologist's, study by study. An arrow says which way is "
-        "better. Beneath a score stands its 95 % interval: how far it moves as studies, or whole patients, are drawn anew. "
+        "better. Beneath a score stands its 95 % interval: how far it moves as studies, or patients, are drawn anew. "
         "Where the intervals of two models overlap widely, the order between them is not settled.</p>"
         "<p>Beside a rank stand the ranks that are left open: a model stands at best behind those that are surely "
         "better on the same studies, and at worst before those that are surely worse (95 %). A rank without scores of "
