@@ -193,7 +193,7 @@ def test_the_table_of_protocols_is_what_there_is() -> None:
     from rexrank.protocols import available
 
     text = (ROOT / "docs/score.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^\| `(\w+)` \| `([\d-]+)` \|", text, re.MULTILINE)) == sorted(
+    assert sorted(re.findall(r"^\| `([\w-]+)` \| `([\d-]+)` \|", text, re.MULTILINE)) == sorted(
         tuple(name.split("@")) for name in available()
     )
 

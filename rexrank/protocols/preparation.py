@@ -25,6 +25,7 @@ class Prepared:
         option: The preparation in force.
         left_out: Reason to number of studies that the references have and the track has not.
         ignored: Predictions for such studies.
+        truncated: References that an option for references alone has shortened; None where none was asked for.
     """
 
     study_ids: list[str]
@@ -34,6 +35,7 @@ class Prepared:
     option: Preparation
     left_out: dict[str, int] = field(default_factory=dict)
     ignored: int = 0
+    truncated: int | None = None
 
 
 def prepare(
@@ -51,7 +53,7 @@ def prepare(
     is compared as it is, and so is a record's ``report``, which is written ``Findings: … Impression: …`` from its
     sections where the record has none. ``sections`` takes the track's section out of both texts by the same header
     rule, and its report track holds only studies with both sections. Text options (`rexrank.protocols.texts`) then
-    treat both texts alike; a reference of which they leave nothing stays in the track as a blank one.
+    treat both texts alike, or references alone; a reference of which they leave nothing stays as a blank one.
 
     Args:
         protocol: Rule book.
@@ -66,16 +68,20 @@ def prepare(
     """
     protocol.check_track(track)
     preparation = protocol.option(convention or protocol.convention, option)
-    chosen, options = preparation.choice, preparation.options
+    chosen = preparation.choice
+    options = [option for option in preparation.options if not option.references_only]
+    cuts = [option for option in preparation.options if option.references_only]
     plain = protocol.text_preparation.choices == ("none",)
     study_ids, references = [], []
     left_out: Counter[str] = Counter()
-    ignored = 0
+    ignored = truncated = 0
     for study_id, study in studies.items():
         texts = _reference(study, track, chosen, plain)
         if texts:
             study_ids.append(study_id)
-            references.append(tuple(treat(text, options) for text in texts))
+            whole = tuple(treat(text, options) for text in texts)
+            references.append(tuple(treat(text, cuts) for text in whole))
+            truncated += sum(text != kept for text, kept in zip(whole, references[-1], strict=True))
         else:
             left_out[_absence(study, track)] += 1
             ignored += study_id in predictions
@@ -87,6 +93,7 @@ def prepare(
         option=preparation,
         left_out=dict(left_out),
         ignored=ignored,
+        truncated=truncated if cuts else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Text options: what is done to both texts of a study alike before any metric sees them.
+"""Text options: what is done to both texts of a study alike, or to references alone, before any metric sees them.
 
 They are asked for by their words, joined with ``+`` after the protocol's own preparation
 (``sections+lower+deid-drop``), and stand in signatures with their versions (``prep:sections+deid-drop.1+lower.1``).
@@ -32,12 +32,14 @@ class TextOption:
         version: Raised whenever a treated text can change.
         concerns: What it treats; of the options that concern the same thing only one can be chosen.
         treat: From a text to the treated text.
+        references_only: Whether predictions stay as they are.
     """
 
     word: str
     version: int
     concerns: str
     treat: Callable[[str], str]
+    references_only: bool = False
 
     @property
     def signature(self) -> str:
@@ -118,6 +120,9 @@ _DELETED = {
 }
 
 
+_JOINED_COLON = re.compile(r"[^ ]:")
+
+
 def clean(text: str, recipe: str) -> str:
     """Clean a report as R2Gen's family does.
 
@@ -156,7 +161,7 @@ def is_clean(text: str, recipe: str) -> bool:
     """
     if not text.endswith(" .") or text != text.lower() or (recipe.startswith("mimic") and "\n" in text):
         return False
-    if recipe == "mimic_r2gengpt" and text.count(":") != text.count(" :"):
+    if recipe == "mimic_r2gengpt" and _JOINED_COLON.search(text):
         return False
     sentences = text.removesuffix(" .").split(" . ")
     return all(sentence == sentence.translate(_QUOTES).translate(_DELETED[recipe]) for sentence in sentences)
@@ -178,6 +183,21 @@ def _replaced(text: str, *steps: tuple[str, str, int]) -> str:
     return text
 
 
+_WORD = re.compile(r"\S+")
+_CUTS = (60, 100)
+
+
+def first_words(text: str, number: int) -> str:
+    """The text up to the end of a word, counted from its beginning; the whole text where it has no more.
+
+    Args:
+        text: A report.
+        number: How many words stay, at least 1; white space parts words.
+    """
+    ends = [word.end() for word, _ in zip(_WORD.finditer(text), range(number + 1), strict=False)]
+    return text if len(ends) <= number else text[: ends[number - 1]]
+
+
 OPTIONS: Mapping[str, TextOption] = {
     option.word: option
     for option in (
@@ -188,6 +208,10 @@ OPTIONS: Mapping[str, TextOption] = {
         *(TextOption(recipe, 2, "cleaning", partial(_cleaned, recipe=recipe)) for recipe in _DELETED),
         TextOption("lower", 1, "case", str.lower),
         TextOption("collapse", 1, "white space", collapse_space),
+        *(
+            TextOption(f"truncate-{cut}", 1, "length", partial(first_words, number=cut), references_only=True)
+            for cut in _CUTS
+        ),
     )
 }
 """What each does stands in docs/score.md."""
