@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from rexrank.published.layout import cell, described, heading, told
-from rexrank.published.record import BOARDS, NEWEST, PublishedRow, rows, snapshots, title
+from rexrank.published.record import BOARDS, NEWEST, rows, snapshots, title
 from rexrank.published.scores import printed_score
 from rexrank.published.standings import NO_MEAN, NO_RANGE, Place, PublishedTable, across, history, model_names, tables
 from space.data import BoardData, BoardStore, Document
@@ -141,7 +141,7 @@ def tables_html(shown: Offers) -> str:
 
 def _table(table: PublishedTable) -> str:
     said = "".join(f'<p class="rx-facts">{escape(line)}</p>' for line in described(table)[2:])
-    heads = "".join(f"<th>{escape(name)}</th>" for name in ("Rank", "Model", *map(heading, table.columns), "Flags"))
+    heads = "".join(f"<th>{escape(name)}</th>" for name in ("Rank", "Model", *map(heading, table.columns)))
     body = "".join(_row(place, table) for place in table.places)
     return (
         f'<section class="rx-section"><h3>{escape(table.name)}</h3>'
@@ -161,26 +161,25 @@ def _row(place: Place, table: PublishedTable) -> str:
     cells = "".join(
         f'<td data-label="{escape(printed_score(key).label)}">{cell(place.row, key)}</td>' for key in table.columns
     )
-    return (
-        f'<tr><td data-label="Rank">{rank}</td><th scope="row">{_model(place.row, table)}</th>{cells}'
-        f'<td data-label="Flags">{_flags(place)}</td></tr>'
-    )
+    return f'<tr><td data-label="Rank">{rank}</td><th scope="row">{_model(place, table)}</th>{cells}</tr>'
 
 
-def _model(row: PublishedRow, table: PublishedTable) -> str:
-    """Name, the mark that the row is reported, and what the source says of the model."""
+def _model(place: Place, table: PublishedTable) -> str:
+    """Name, the mark that the row is reported, what the source says of the model, and what is flagged."""
+    row = place.row
     own = row.source != table.snapshot.source
     source = f"source: {row.source}" if own else "source"
     links = [external_link(row.url, "model"), external_link(row.source_url, source) or (escape(source) if own else "")]
-    facts = [*(escape(fact) for fact in told(row)), *filter(None, links)]
+    facts = " · ".join([*(escape(fact) for fact in told(row)), *filter(None, links)])
+    flags = f"<br>{_flags(place)}" if place.flags else ""
     return (
         f'<span class="rx-name">{escape(row.model)}</span> <span class="rx-chip">reported</span>'
-        f"<br><small>{' · '.join(facts)}</small>"
+        f"<br><small>{facts}</small>{flags}"
     )
 
 
 def _flags(place: Place) -> str:
-    return "<br>".join(f"<small>{escape(flag.message)}</small>" for flag in place.flags)
+    return "<br>".join(f'<small><span class="rx-late">{escape(flag.message)}</span></small>' for flag in place.flags)
 
 
 def own_html(data: BoardData, shown: Offers) -> str:
