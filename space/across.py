@@ -251,7 +251,7 @@ def build(page: gr.Blocks, store: BoardStore, now: Callable[[], datetime] = utc_
             return render(asked_protocol, asked_track)
         return [freshness(store.data, now()), *[gr.skip()] * (len(outputs) - 1)]
 
-    page.load(lambda: render(), None, outputs, **PRIVATE)
+    page.load(render, None, outputs, **PRIVATE)
     for chooser in (protocol, track):
         chooser.input(render, [protocol, track], outputs, **PRIVATE)
     gr.Timer(store.period).tick(ticked, [version, protocol, track], outputs, **PRIVATE)

@@ -15,7 +15,7 @@ import pyarrow.compute
 from rexrank.errors import RexrankError
 from rexrank.files import parquet_table
 from rexrank.metrics.formulas import formula_of
-from rexrank.statistics.sample import Sample
+from rexrank.statistics.sample import Floats, Sample
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -133,12 +133,11 @@ def _lists(sample: Sample) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, numbers, type=_KEPT, mask=pa.array(undefined))
 
 
-def _rows(lists: Sequence[Sequence[float] | None]) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+def _rows(lists: Sequence[Sequence[float] | None]) -> Floats:
     width = next((len(numbers) for numbers in lists if numbers is not None), 1)
     undefined = [float("nan")] * width
-    return np.array([undefined if numbers is None else numbers for numbers in lists], dtype=np.float64).reshape(
-        len(lists), width
-    )
+    rows = np.array([undefined if numbers is None else numbers for numbers in lists], dtype=np.float64)
+    return rows.reshape(len(lists), width)
 
 
 def _checked(kept: Kept) -> Kept:
