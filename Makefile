@@ -7,7 +7,7 @@ ORACLE ?= .venv-oracle
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PINS := pyproject.toml constraints.txt
 
-.PHONY: run test oracle lint bench format clean
+.PHONY: run test oracle lint bench coverage format clean
 
 run: $(VENV)/.installed-run
 	@$(BIN)/rexrank up
@@ -31,8 +31,13 @@ format: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.metrics
+	$(BIN)/python -m bench.statistics
 	-$(BIN)/python -m bench.labels
 	-$(BIN)/python -m bench.neural --pairs 100 $(if $(wildcard .venv-oracle/bin/python),--python .venv-oracle/bin/python)
+
+# Up to ten minutes of one core: how often the intervals hold the truth, in simulation.
+coverage: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.coverage
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
