@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "rexrank/published": FORMULAS | {"board", "published"},
     "rexrank/experts": FORMULAS | {"experts"},
     "rexrank/figures": COMMON | {"figures"},
-    "rexrank/analysis": FORMULAS | {"scoring", "published", "figures", "analysis"},
+    "rexrank/analysis": FORMULAS | {"scoring", "published", "figures", "comparison", "analysis"},
     "rexrank/comparison": FORMULAS | {"scoring", "figures", "comparison"},
     "rexrank/rewards": FORMULAS | {"encoders", "scoring", "rewards"},
     "rexrank/benchmarks": FORMULAS | {"scoring", "hub", "board", "benchmarks"},

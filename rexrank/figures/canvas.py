@@ -15,8 +15,6 @@ INK, QUIET, LINE, ACCENT, BASE = "#14262b", "#4e626a", "#d7e0e3", "#0f766e", "#7
 SIZE, SMALL = 11.0, 9.5
 # Mean width of a letter of DejaVu Sans, the widest of the fonts that may be used, per point of its size.
 _LETTER = 0.60
-# Longer words stand upright, as slanted ones would leave the picture.
-_LONG_WORDS = 14
 Align = Literal["left", "center", "right"]
 
 
@@ -47,10 +45,9 @@ class Canvas:
         weight = "bold" if bold else "normal"
         self._write(x, y, words, fontsize=size, color=colour, ha=align, va="center_baseline", weight=weight)
 
-    def turned(self, x: float, y: float, words: str, size: float = SIZE, colour: str = INK) -> None:
+    def upwards(self, x: float, y: float, words: str, size: float = SIZE, colour: str = INK) -> None:
         """Write one line upwards from its lower end."""
-        angle = 90 if len(words) > _LONG_WORDS else 60
-        look = {"ha": "left", "va": "center", "rotation": angle, "rotation_mode": "anchor"}
+        look = {"ha": "left", "va": "center", "rotation": 90, "rotation_mode": "anchor"}
         self._write(x, y, words, fontsize=size, color=colour, **look)
 
     def _write(self, x: float, y: float, words: str, **look: Any) -> None:

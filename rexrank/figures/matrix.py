@@ -13,7 +13,7 @@ _DARK_FROM = 0.55
 # Colours of their own, which do not follow a dark page: cells are light or dark by their value.
 _ON_LIGHT, _ON_DARK = "#101010", "#fefefe"
 _NAMES, _GAP = 132.0, 1.5
-_WIDEST_CELL, _HEADING_LETTER, _LONGEST_HEAD = 46.0, 0.62, 18
+_WIDEST_CELL, _HEADING_LETTER, _LONGEST_HEAD = 46.0, 0.62, 24
 MOST = 16
 
 
@@ -53,7 +53,7 @@ def heatmap(
     for column, head in enumerate(heads):
         x = _NAMES + cell * (column + 0.5)
         if turned:
-            canvas.turned(
+            canvas.upwards(
                 x, top - 4, head if len(head) <= _LONGEST_HEAD else head[: _LONGEST_HEAD - 1] + "…", SMALL, QUIET
             )
         else:
@@ -75,8 +75,13 @@ def _cell(canvas: Canvas, value: float | None, x: float, y: float, width: float,
         return
     canvas.box(x, y, width - _GAP, height - _GAP, _colour(value))
     colour = _ON_DARK if abs(value) >= _DARK_FROM else _ON_LIGHT
-    words = number(value, 2).replace("0.", ".", 1) if abs(value) < 1 else number(value, 1 if abs(value) > 1 else 0)
-    canvas.text(*middle, words, size, colour, "center")
+    canvas.text(*middle, _short(value), size, colour, "center")
+
+
+def _short(value: float) -> str:
+    """Two decimals without the zero before them, as cells are narrow."""
+    words = number(value, 2)
+    return words.removesuffix(".00") if words.endswith("1.00") else words.replace("0.", ".", 1)
 
 
 def _colour(value: float) -> str:
