@@ -97,6 +97,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where features of texts are kept for the next run (default: REXRANK_CACHE)",
     )
+    parser.add_argument(
+        "--labels",
+        nargs=2,
+        metavar=("PRED", "REF"),
+        help="label files of predictions and references, study_id and a column for each of the 14 CheXpert labels (1, "
+        "0, -1 or nothing), which stand in for CheXbert's",
+    )
     parser.add_argument("--no-cache", action="store_true", help="keep no features for the next run")
     parser.add_argument(
         "--out", metavar="DIR", type=_folder, help="also write card.json and per_study.parquet into this folder"
@@ -138,6 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
             download=not arguments.no_download,
             cache_dir=arguments.cache_dir,
             cache=not arguments.no_cache,
+            labels=tuple(arguments.labels) if arguments.labels else None,
         )
     except (InvalidCall, NoFolder, UnknownDevice, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)

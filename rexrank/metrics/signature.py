@@ -27,7 +27,7 @@ PARTS: Mapping[str, str] = {
     "blank": "what a blank label counts as",
     "zero": "what 0/0 counts as; `null`: it is left out",
     "rules": "version of the rules of `rexrank.labels`",
-    "enc": "encoder",
+    "enc": "encoder; `label-files` where the labels come from files of the caller",
     "layer": "the encoder's layer",
     "pool": "how token vectors make one vector",
     "max": "tokens of a text that the encoder reads",

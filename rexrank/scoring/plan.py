@@ -1,6 +1,6 @@
 """Which scores are asked for, and which of them this version computes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +8,7 @@ from rexrank import __version__
 from rexrank.errors import shown
 from rexrank.metrics import InvalidCall, metric_of, metrics, options_of, score_keys
 from rexrank.metrics.inputs import check_names
-from rexrank.metrics.registry import hint, keys_named
+from rexrank.metrics.registry import hint, keys_named, needs_of
 from rexrank.protocols import Protocol, available, load
 from rexrank.scoring.encoding import why_not
 from rexrank.terms import Convention
@@ -39,6 +39,7 @@ def plan(
     protocol: Protocol,
     options: Mapping[str, Any] | None = None,
     convention: Convention = "published",
+    given: Collection[str] = (),
 ) -> Plan:
     """Decide what to compute. Whether the files of encoders are here shows later, once the texts are known to be good.
 
@@ -48,6 +49,7 @@ def plan(
         protocol: Rule book in force. Scores of any protocol that no module computes yet are unavailable, not unknown.
         options: Options of the metrics; some scores cannot do without. They stand before those of the protocol.
         convention: Of the scores.
+        given: Names of features that the caller brings, so that no encoder has to make them.
 
     Raises:
         InvalidCall: A name that is neither, with close ones offered; no name at all; or an option that chooses an
@@ -68,7 +70,7 @@ def plan(
         elif asked == "all" and score_keys()[key].opt_in:
             reason = f"{key} is computed where it is asked for by name"
         else:
-            reason = _why_not(key, settled, convention)
+            reason = None if is_given(key, settled, given) else _why_not(key, settled, convention)
         if reason is None:
             groups.setdefault(metric_of(key).name, []).append(key)
         else:
@@ -87,6 +89,12 @@ def _settled(protocol: Protocol, keys: Iterable[str], given: Mapping[str, Any]) 
         if option in known and option.rpartition(".")[2] not in given
     }
     return {**fixed, **given}
+
+
+def is_given(key: str, options: Mapping[str, Any], given: Collection[str]) -> bool:
+    """Whether a score needs features, and all of them are given."""
+    needs = needs_of(key, own_options(metric_of(key).name, options)) if given else ()
+    return bool(needs) and set(needs) <= set(given)
 
 
 def _why_not(key: str, options: Mapping[str, Any], convention: Convention) -> str | None:

@@ -5,7 +5,7 @@ import platform
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -34,10 +34,12 @@ from rexrank.reports.problems import Problem, shown_id
 from rexrank.reports.reading import Source
 from rexrank.reports.studies import Limits, Predictions, References, is_blank
 from rexrank.reports.validation import read_pair
+from rexrank.scoring import label_files
 from rexrank.scoring.card import ScoreCard, finite
 from rexrank.scoring.encoding import EncoderSettings, Encoding, Request
 from rexrank.scoring.encoding import requests as requests_of
-from rexrank.scoring.plan import Plan, own_options, plan
+from rexrank.scoring.label_files import GivenLabels
+from rexrank.scoring.plan import Plan, is_given, own_options, plan
 from rexrank.scoring.progress import Progress, Report, reporting
 from rexrank.scoring.table import counted
 from rexrank.scoring.units import Units, units
@@ -72,6 +74,7 @@ def score(
     download: bool = True,
     cache: bool = True,
     groups: Mapping[str, Hashable] | Literal["study"] | None = None,
+    labels: tuple[Source, Source] | None = None,
 ) -> ScoreCard:
     """Score predictions against references.
 
@@ -103,6 +106,8 @@ def score(
         cache: Whether features of texts are kept for other runs.
         groups: What is drawn as a whole for intervals: patient by study id; ``study`` to draw single studies; None
             for the patients that the references name, single studies where they name none.
+        labels: CheXpert labels of the predictions and of the references, as files of a labeller or the like
+            (`rexrank.scoring.label_files`), which stand in for CheXbert's in ``f1chexbert_*`` and ``ce_*``.
 
     Returns:
         The score card. A metric that fails, or lacks its weights, is in ``unavailable`` with its reason; the others
@@ -121,12 +126,13 @@ def score(
     chosen = _convention(convention, rules)
     preparation = rules.option(chosen, text_preparation).choice
     rules.check_track(track)
-    work = plan(metrics, rules, options, chosen)
+    brought = (label_files.FEATURE,) if labels is not None else ()
+    work = plan(metrics, rules, options, chosen, brought)
     given = work.options
     policy = _check_options(given, work, chosen)
     _refuse_answers(work, track, preparation)
     settings = EncoderSettings(device, cache_dir, cache, weights, download, progress is True)
-    requests = _requests(work, given, chosen)
+    requests = _requests(work, given, chosen, brought)
     if requests:
         devices(device)  # refused before any work
     with reporting(progress, total=2 + len(requests) + len(work.groups)) as report:
@@ -136,8 +142,9 @@ def score(
         _refuse_nothing(prepared, right, track)
         _refuse_blanks(policy, prepared, left, right)
         drawn = units(prepared.study_ids, right, groups)
+        labelled = None if labels is None else label_files.read_labels(labels, prepared.study_ids, limits)
         with Encoding(prepared.predictions, prepared.references, chosen, settings, given) as encoding:
-            results = _Results(dict(work.unavailable), given, encoding, drawn)
+            results = _Results(dict(work.unavailable), given, encoding, drawn, labelled)
             for request in requests:
                 results.encode(request, report)
             for name in _in_order(work, given):
@@ -146,12 +153,13 @@ def score(
     return _card(started, rules, chosen, track, work, prepared, results, (left, right))
 
 
-def _requests(work: Plan, options: Mapping[str, Any], convention: Convention) -> list[Request]:
+def _requests(work: Plan, options: Mapping[str, Any], convention: Convention, given: Collection[str]) -> list[Request]:
     """What encoders have to do, each once."""
     found = [
         request
         for name, keys in work.groups.items()
         for key in keys
+        if not is_given(key, options, given)
         for request in requests_of(key, own_options(name, options), convention)
     ]
     return list({request.encoder.name: request for request in reversed(found)}.values())[::-1]
@@ -165,6 +173,7 @@ class _Results:
     options: Mapping[str, Any]
     encoding: Encoding
     units: Units
+    labels: GivenLabels | None = None
     scores: dict[str, KeyScores] = field(default_factory=dict)
     intervals: dict[str, Interval] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -227,12 +236,13 @@ class _Results:
         """Those keys whose features are to be had, and these; a key whose encoder failed is noted."""
         possible: list[str] = []
         features: dict[str, Features] = {}
+        brought = {} if self.labels is None else {label_files.FEATURE: self.labels.features}
         for key in keys:
-            found = self._attempt(name, [key], partial(self.encoding.features, key, options))
+            found = self._attempt(name, [key], partial(self.encoding.features, key, options, brought))
             if found is not None:
                 possible.append(key)
                 features |= found
-        return possible, features
+        return possible, {**features, **brought}
 
     def _attempt(self, name: str, keys: list[str], work: Callable[[], T]) -> T | None:
         """Do ``work``, or note why its keys are unavailable."""
@@ -322,6 +332,7 @@ def _card(
         inputs={
             "predictions": {"source": inputs[0].source, "sha256": inputs[0].sha256},
             "references": {"source": inputs[1].source, "sha256": inputs[1].sha256},
+            **(results.labels.inputs if results.labels else {}),
         },
         interval={
             "confidence": CONFIDENCE,
