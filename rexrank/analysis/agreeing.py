@@ -4,52 +4,52 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from rexrank.analysis.blocks import Block, Paragraph, Picture, Section
-from rexrank.analysis.cards import CardSet, label_of
 from rexrank.analysis.studies import Estimate, mean_correlations, mean_matrix
-from rexrank.analysis.systems import FEWEST_SYSTEMS, metric_agreement
+from rexrank.analysis.study_table import StudyTable, label_of
+from rexrank.analysis.systems import FEWEST_SYSTEMS, SystemTable, metric_agreement
 from rexrank.figures import Figure, Row, heatmap, intervals
 from rexrank.figures.scales import number
 
 # Below this, a score orders reports so differently that a conclusion can hang on it.
 _UNLIKE = 0.5
+TITLE = "Do the scores agree?"
 _READING = (
     "1: two scores put the reports in the same order; 0: they have nothing to do with each other; below 0: what one "
     "calls better the other calls worse. All scores are turned so that higher is better."
 )
 
 
-def agreement(cards: CardSet, report: Callable[[], object] | None = None) -> Section:
+def agreement(
+    studies: StudyTable, systems: SystemTable | None = None, report: Callable[[], object] | None = None
+) -> Section:
     """Whether scores order reports, and systems, alike.
 
     Args:
-        cards: The cards; reference points are left out where there are models.
+        studies: Values of single studies; reference points are left out where there are models.
+        systems: Scores of whole systems, for the same question about these; None where it is not asked.
         report: Called before each system.
     """
-    title = "Do the scores agree?"
-    keys = cards.spreading()
-    if len(keys) < 2:
-        return Section(title, (Paragraph("Not computed: it takes two scores with a value for each study."),))
-    everyone = cards.qualities(keys)
-    qualities = [everyone[index] for index in cards.models]
-    labels = [label_of(key) for key in keys]
-    estimates = mean_correlations(qualities, cards.aligned.groups, report)
-    first = labels[0]
-    of_whom = (
-        f"of {cards.names[cards.models[0]]}" if len(qualities) == 1 else f"within a system, mean of {len(qualities)}"
-    )
+    if len(studies.keys) < 2:
+        return Section(TITLE, (Paragraph("Not computed: it takes two scores with a value for each study."),))
+    qualities = [studies.qualities(index) for index in studies.models]
+    first, *others = map(label_of, studies.keys)
+    estimates = mean_correlations(qualities, studies.groups, report)
+    name = studies.names[studies.models[0]]
+    of_whom = f"of {name}" if len(qualities) == 1 else f"within a system, mean of {len(qualities)}"
+    title = f"study by study, {studies.label}"
     blocks: list[Block] = [
         Paragraph(_READING, quiet=True),
         Picture(
-            partial(correlation_rows, labels[1:], estimates, f"Agreement with {first}, study by study, {cards.label}"),
+            partial(correlation_rows, others, estimates, f"Agreement with {first}, {title}"),
             f"How each score goes with {first} over the studies {of_whom} (Spearman).",
         ),
         Picture(
-            lambda: heatmap(labels, mean_matrix(qualities), f"Agreement of scores, study by study, {cards.label}"),
+            lambda: heatmap([first, *others], mean_matrix(qualities), f"Agreement of scores, {title}"),
             "The same for each two scores: the darker a cell, the more alike they put the studies in order.",
         ),
-        *_of_systems(cards),
+        *(agreement_of_systems(systems) if systems else ()),
     ]
-    return Section(title, tuple(blocks), told=_told(first, labels[1:], estimates))
+    return Section(TITLE, tuple(blocks), told=_told(first, others, estimates))
 
 
 def correlation_rows(
@@ -62,14 +62,14 @@ def correlation_rows(
     return intervals(rows, title, reference_line=0.0, digits=2)
 
 
-def _of_systems(cards: CardSet) -> list[Block]:
-    if len(cards.cards) < FEWEST_SYSTEMS:
+def agreement_of_systems(table: SystemTable) -> list[Block]:
+    """Whether scores put whole systems in the same order."""
+    if len(table.names) < FEWEST_SYSTEMS or len(table.keys) < 2:
         few = f"Whether scores put whole systems in the same order is shown from {FEWEST_SYSTEMS} systems on."
         return [Paragraph(few, quiet=True)]
-    table = cards.table
     return [
         Picture(
-            lambda: heatmap(table.labels, metric_agreement(table), f"Agreement of scores on systems, {cards.label}"),
+            lambda: heatmap(table.labels, metric_agreement(table), f"Agreement of scores on systems, {table.label}"),
             f"How alike the scores put the {len(table.names)} systems in order (Spearman). With few systems much of it "
             "is chance.",
         )

@@ -29,8 +29,7 @@ def _absent(cards: CardSet) -> list[str]:
     for (keys, reason), names in reasons.items():
         whose = "" if len(names) == len(cards.names) else f" of {listed(names)}"
         sentences.append(f"{cards.label}: {keys}{whose}: {reason}.")
-    for key, reason in cards.aligned.absent.items():
-        sentences.append(f"{cards.label}: {key} is not compared: {reason}.")
+    sentences += [f"{cards.label}: {key} is not compared: {why}." for key, why in cards.aligned.absent.items()]
     return sentences
 
 

@@ -1,14 +1,15 @@
 """The sections on several sets: ranks from benchmark to benchmark, and findings against whole reports."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from rexrank.analysis.blocks import Block, Paragraph, Picture, Section, Table, listed
-from rexrank.analysis.cards import CardSet, digits_of, direction_of, label_of
+from rexrank.analysis.cards import CardSet
 from rexrank.analysis.standings import ranges
 from rexrank.analysis.studies import Estimate, difference
+from rexrank.analysis.study_table import digits_of, direction_of, label_of
 from rexrank.analysis.systems import Robustness, Spread, robustness
 from rexrank.comparison.cards import aligned
 from rexrank.figures import Figure, Row, heatmap, intervals, rank_shifts
@@ -18,7 +19,7 @@ from rexrank.statistics.ranks import RankRange
 # Two orders of two systems are alike or opposite; three is the least that can say more.
 FEWEST_SHARED = 3
 _STEADY = 2
-_HOLDS, _HOLDS_LITTLE = 0.8, 0.6
+_HOLDS, _HOLDS_LITTLE = 0.8, 0.4
 
 
 def families(sets: Sequence[CardSet]) -> list[list[CardSet]]:
@@ -54,14 +55,18 @@ def _ranges_of(family: Sequence[CardSet], found: Robustness, key: str) -> dict[t
 
 
 def robustness_blocks(
-    found: Robustness, label: str, known: dict[tuple[str, int], RankRange] | None = None
+    found: Robustness,
+    label: str,
+    known: Mapping[tuple[str, int], RankRange] | None = None,
+    why: str = "Ranks have no range here, as there are no values of single studies.",
 ) -> tuple[tuple[Block, ...], tuple[str, ...]]:
     """What there is to say about ranks on several benchmarks, and its sentences for the summary.
 
     Args:
         found: The ranks.
         label: What the ranking score is called.
-        known: Range of a rank by name and position of the benchmark; None where there is no value for each study.
+        known: Range of a rank by name and position of the benchmark; None where none is known.
+        why: Then why.
     """
     if len(found.spreads) < FEWEST_SHARED:
         few = (
@@ -73,10 +78,9 @@ def robustness_blocks(
     blocks: list[Block] = [
         Picture(
             partial(_shifts, found, label),
-            f"Each line is a system, its place by {label} from benchmark to benchmark; 1 is best. The dark lines shift "
-            "most.",
+            f"Each line is a system and its place by {label} on each benchmark; 1 is best. The thick lines shift most.",
         ),
-        _ranks_table(found, known),
+        _ranks_table(found, known or {}, why),
         Picture(
             lambda: heatmap(list(found.benchmarks), matrix, f"Agreement of orders by {label}"),
             f"How alike two benchmarks order the {len(found.spreads)} systems (Spearman): 1 is the same order.",
@@ -98,7 +102,7 @@ def _shifts(found: Robustness, label: str) -> Figure:
     return rank_shifts([one.name for one in spreads], columns, f"Ranks by {label}")
 
 
-def _ranks_table(found: Robustness, known: dict[tuple[str, int], RankRange] | None) -> Table:
+def _ranks_table(found: Robustness, known: Mapping[tuple[str, int], RankRange], why: str) -> Table:
     rows = tuple(
         (
             one.name,
@@ -108,16 +112,12 @@ def _ranks_table(found: Robustness, known: dict[tuple[str, int], RankRange] | No
         )
         for one in found.spreads
     )
-    why = (
-        "Rank, in brackets the places that the studies leave open."
-        if known
-        else "Ranks have no range here, as there are no values of single studies."
-    )
-    return Table(("System", *found.benchmarks, "Mean rank", "Shift"), rows, why)
+    said = "Rank, in brackets the places that the studies leave open." if known else why
+    return Table(("System", *found.benchmarks, "Mean rank", "Shift"), rows, said)
 
 
-def _place(one: Spread, position: int, known: dict[tuple[str, int], RankRange] | None) -> str:
-    place = (known or {}).get((one.name, position))
+def _place(one: Spread, position: int, known: Mapping[tuple[str, int], RankRange]) -> str:
+    place = known.get((one.name, position))
     if place is None:
         return str(one.ranks[position])
     span = str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
@@ -137,7 +137,7 @@ def _told(found: Robustness, label: str) -> tuple[str, ...]:
     if least >= _HOLDS:
         holds = "the order of systems holds well from benchmark to benchmark"
     elif least >= _HOLDS_LITTLE:
-        holds = "the order of systems holds in part from benchmark to benchmark"
+        holds = "the order of systems holds only in part from benchmark to benchmark"
     else:
         holds = "an order of systems on one benchmark says little about another"
     pair = f"{found.benchmarks[left]} and {found.benchmarks[right]} ({number(least, 2)}; 1: the same)"
@@ -228,7 +228,7 @@ def _track_row(left: CardSet, right: CardSet, name: str, key: str, one: Estimate
 
 def _told_of_tracks(left: CardSet, names: Sequence[str], estimates: Sequence[Estimate], key: str) -> tuple[str, ...]:
     label, sign = label_of(key), -1 if direction_of(key) == "lower" else 1
-    models = [left.names[index] for index in left.models]
+    models = [name for name in names if name not in left.baselines] or list(names)
     known = [
         (name, sign * (one.value or 0))
         for name, one in zip(names, estimates, strict=True)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rexrank.analysis.systems import SystemTable, turned
+from rexrank.analysis.study_table import StudyTable, direction_of, label_of
+from rexrank.analysis.systems import SystemTable
 from rexrank.comparison.cards import Aligned, aligned
 from rexrank.errors import RexrankError, shown
 from rexrank.metrics import metric_of, score_keys
 from rexrank.metrics.outcome import Floats
 from rexrank.protocols import UnknownProtocol, load
-from rexrank.terms import Direction
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -103,19 +103,6 @@ class CardSet:
             range(len(self.cards)), key=lambda index: (-sign * self.cards[index].summary[key], self.names[index])
         )
 
-    @property
-    def models(self) -> list[int]:
-        """Positions of the cards that are no reference points, best first; of all where there is nothing else."""
-        return [index for index in self.order if self.names[index] not in self.baselines] or self.order
-
-    def qualities(self, keys: Sequence[str]) -> list[Floats]:
-        """Of each card the values of its studies, [keys, n], turned so that higher is better."""
-        directions = [direction_of(key) for key in keys]
-        return [
-            turned(np.stack([self.aligned.values[key][card] for key in keys], axis=1), directions).T
-            for card in range(len(self.cards))
-        ]
-
     @cached_property
     def table(self) -> SystemTable:
         """Scores of the systems, of those keys that pictures show."""
@@ -129,9 +116,19 @@ class CardSet:
             values=np.asarray(values, dtype=np.float64).reshape(len(self.cards), len(self.keys)),
         )
 
-    def spreading(self) -> list[str]:
-        """Shown scores that have a value for each study."""
-        return [key for key in self.keys if any(not np.isnan(values).all() for values in self.aligned.values[key])]
+    @cached_property
+    def studies(self) -> StudyTable:
+        """Values of single studies, of those shown scores that have any; systems best first."""
+        values = self.aligned.values
+        keys = [key for key in self.keys if any(not np.isnan(one).all() for one in values[key])]
+        return StudyTable(
+            label=self.label,
+            names=tuple(self.names[index] for index in self.order),
+            baselines=self.baselines,
+            keys=tuple(keys),
+            values={key: [values[key][index] for index in self.order] for key in keys},
+            groups=self.aligned.groups,
+        )
 
     def words(self, side: str, lengths: "Lengths", card: int = 0) -> Floats | None:
         """Words of each study's ``report`` (a card's prediction) or ``reference``, [n]; None where nobody knows them.
@@ -212,20 +209,3 @@ def _called(card: "ScoreCard", given: Mapping[str, str]) -> str:
             return name
     on_the_hub = _ON_THE_HUB.match(source)
     return on_the_hub["name"] if on_the_hub else PurePath(source).name
-
-
-def label_of(key: str) -> str:
-    """What readers call a score."""
-    known = score_keys().get(key)
-    return known.label if known else key
-
-
-def digits_of(key: str) -> int:
-    """Decimals in which a score is shown."""
-    known = score_keys().get(key)
-    return known.digits if known else 3
-
-
-def direction_of(key: str) -> Direction:
-    known = score_keys().get(key)
-    return known.direction if known else "none"

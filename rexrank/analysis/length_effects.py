@@ -7,8 +7,9 @@ import numpy as np
 
 from rexrank.analysis.agreeing import correlation_rows
 from rexrank.analysis.blocks import Block, Folded, Paragraph, Picture, Section, Table, listed
-from rexrank.analysis.cards import BETTER, CardSet, Lengths, digits_of, direction_of, label_of
+from rexrank.analysis.cards import BETTER, CardSet, Lengths
 from rexrank.analysis.studies import Estimate, by_length, correlation
+from rexrank.analysis.study_table import StudyTable, digits_of, direction_of, label_of
 from rexrank.figures import Figure, Row, intervals, scatter
 from rexrank.figures.scales import number
 from rexrank.metrics.outcome import Floats
@@ -22,15 +23,15 @@ _UNKNOWN = (
 
 def length_effects(cards: CardSet, lengths: Lengths) -> Section:
     """Whether scores follow the length of the radiologist's report."""
-    words = cards.words("reference", lengths)
-    key = next(iter(cards.spreading()), None)
-    if key is None or words is None:
-        why = "no score has a value for each study" if key is None else _UNKNOWN
+    words, studies = cards.words("reference", lengths), cards.studies
+    if not studies.keys or words is None:
+        why = _UNKNOWN if words is None else "no score has a value for each study"
         return Section(_TITLE, (Paragraph(f"Not computed: {why}."),))
-    qualities = [one[0] for one in cards.qualities([key])]
-    names = [cards.names[index] for index in cards.order]
-    estimates = [correlation(words, qualities[index], cards.aligned.groups) for index in cards.order]
-    label, best = label_of(key), cards.models[0]
+    key = studies.keys[0]
+    estimates = [
+        correlation(words, studies.qualities(index, [key])[0], studies.groups) for index in range(len(studies.names))
+    ]
+    names, label, best = studies.names, label_of(key), studies.models[0]
     rows = partial(correlation_rows, names, estimates, f"{label} and length, {cards.label}", cards.baselines)
     blocks: list[Block] = [
         Picture(
@@ -40,31 +41,31 @@ def length_effects(cards: CardSet, lengths: Lengths) -> Section:
         ),
         _lengths_table(cards, lengths, words),
         Picture(
-            partial(_bins, cards, best, key, words),
-            f"{label} of {cards.names[best]} in quarters of the studies, from short to long reports of the radiologist "
+            partial(_bins, studies, best, key, words),
+            f"{label} of {names[best]} in quarters of the studies, from short to long reports of the radiologist "
             f"({BETTER[direction_of(key)]}).",
         ),
-        Folded("Study by study", (_cloud(cards, best, key, words),)),
+        Folded("Study by study", (_cloud(studies, best, key, words),)),
     ]
-    models = [(cards.names[index], estimates[cards.order.index(index)]) for index in cards.models]
+    models = [(names[index], estimates[index]) for index in studies.models]
     return Section(_TITLE, tuple(blocks), told=_told(label, models))
 
 
-def _bins(cards: CardSet, card: int, key: str, words: Floats) -> Figure:
+def _bins(studies: StudyTable, system: int, key: str, words: Floats) -> Figure:
     rows = [
         Row(f"{one.shortest}–{one.longest} words", one.score.value, one.score.low, one.score.high)
-        for one in by_length(words, cards.aligned.values[key][card], cards.aligned.groups)
+        for one in by_length(words, studies.values[key][system], studies.groups)
     ]
-    title = f"{label_of(key)} of {cards.names[card]} by length, {cards.label}"
+    title = f"{label_of(key)} of {studies.names[system]} by length, {studies.label}"
     return intervals(rows, title, direction_of(key), digits=digits_of(key))
 
 
-def _cloud(cards: CardSet, card: int, key: str, words: Floats) -> Picture:
-    title = f"{label_of(key)} of {cards.names[card]} and length, {cards.label}"
+def _cloud(studies: StudyTable, system: int, key: str, words: Floats) -> Picture:
+    title = f"{label_of(key)} of {studies.names[system]} and length, {studies.label}"
     axes = ("words of the reference", label_of(key))
     return Picture(
-        lambda: scatter(words, cards.aligned.values[key][card], title, axes),
-        f"Each dot is one study of {cards.names[card]}; where studies are many, a larger dot is more of them.",
+        lambda: scatter(words, studies.values[key][system], title, axes),
+        f"Each dot is one study of {studies.names[system]}; where studies are many, a larger dot is more of them.",
     )
 
 

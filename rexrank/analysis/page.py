@@ -29,7 +29,8 @@ h1 { font-size: 28px; line-height: 1.2; margin: 0 0 4px; }
 h2 { font-size: 22px; margin: 44px 0 6px; line-height: 1.25; } h3 { font-size: 18px; margin: 30px 0 6px; }
 p { margin: 8px 0; text-wrap: pretty; } li { margin: 5px 0; text-wrap: pretty; }
 h2 { border-top: 2px solid var(--rx-line); padding-top: 14px; }
-.quiet, figcaption, caption { color: var(--rx-quiet); } .quiet { font-size: 14.5px; }
+.quiet, figcaption { color: var(--rx-quiet); } .quiet { font-size: 14.5px; }
+.caption { margin: 18px 0 -6px; }
 .summary { background: var(--panel); border-radius: 8px; padding: 14px 20px; margin: 20px 0; }
 .summary h2 { margin: 0; border: 0; padding: 0; } .summary h3 { font-size: 16px; margin: 14px 0 0; }
 .summary ul { margin: 4px 0; padding-left: 22px; } nav ul { columns: 2 260px; padding-left: 20px; }
@@ -37,7 +38,7 @@ a { color: var(--rx-accent); }
 figure { margin: 16px 0 22px; break-inside: avoid; }
 figcaption { margin: 6px 0 0; font-size: 14.5px; max-width: 600px; }
 .wide { overflow-x: auto; margin: 12px 0; } table { border-collapse: collapse; font-size: 14.5px; width: 100%; }
-caption { text-align: left; padding-bottom: 4px; } thead th { font-weight: 600; vertical-align: bottom; }
+thead th { font-weight: 600; vertical-align: bottom; }
 th, td { text-align: right; padding: 4px 0 4px 14px; border-bottom: 1px solid var(--rx-line); vertical-align: top;
   font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 table:not(.text) td { white-space: nowrap; }
@@ -45,7 +46,8 @@ th:first-child { text-align: left; padding-left: 0; font-weight: 400; overflow-w
 table.text th, table.text td { text-align: left; overflow-wrap: anywhere; } table.text td { font-size: 13.5px; }
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--rx-accent); }
 footer { margin-top: 50px; border-top: 1px solid var(--rx-line); padding-top: 10px; }
-@media (max-width: 480px) { body { padding: 16px 14px 40px; } h1 { font-size: 24px; } .summary { padding: 12px 14px; } }
+@media (max-width: 480px) { body { padding: 16px 14px 40px; } h1 { font-size: 24px; }
+  .summary { padding: 12px 14px; } table { font-size: 13px; } th, td { padding-left: 9px; } }
 @media print {
   :root { --rx-ink: #000; --rx-quiet: #333; --rx-line: #bbb; --rx-accent: #0f5e57; --page: #fff; --panel: #fff; }
   body { max-width: none; padding: 0; font-size: 11pt; } h2, h3 { break-after: avoid; } .wide { overflow: visible; }
@@ -117,7 +119,7 @@ def text(words: str) -> str:
 
 def _block(block: Block) -> str:
     if isinstance(block, Paragraph):
-        kind = ' class="quiet"' if block.quiet else ""
+        kind = ' class="quiet rx-quiet"' if block.quiet else ""
         return f"<p{kind}>{text(block.text)}</p>"
     if isinstance(block, Points):
         return _points(block.items)
@@ -133,16 +135,18 @@ def _points(items: Iterable[str]) -> str:
 
 
 def _table(table: Table) -> str:
-    caption = f"<caption>{text(table.caption)}</caption>" if table.caption else ""
+    # Above the frame and no caption inside it, which would scroll out of sight with a wide table.
+    caption = f'<p class="quiet rx-quiet caption">{text(table.caption)}</p>' if table.caption else ""
     head = "".join(f'<th scope="col">{text(name)}</th>' for name in table.head)
     rows = "".join(
         f'<tr><th scope="row">{text(row[0])}</th>{"".join(f"<td>{text(cell)}</td>" for cell in row[1:])}</tr>'
         for row in table.rows
     )
     kind = ' class="text"' if table.is_text else ""
+    label = f' aria-label="{text(table.caption)}"' if table.caption else ""
     # Reached by the keyboard, as a wide table scrolls inside its frame.
     return (
-        f'<div class="wide rx-wide" tabindex="0"><table{kind}>{caption}<thead><tr>{head}</tr></thead>'
+        f'{caption}<div class="wide rx-wide" tabindex="0"><table{kind}{label}><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
@@ -156,4 +160,4 @@ def _picture(picture: Picture) -> str:
         _log.warning("a picture failed with %s", type(error).__name__)
         why = f"drawing failed with {type(error).__name__}; please report this with the version of rexrank"
         drawn = f'<p class="quiet rx-quiet">No picture: {text(why)}.</p>'
-    return f"<figure>{drawn}<figcaption>{text(picture.see)}</figcaption></figure>"
+    return f'<figure class="rx-picture">{drawn}<figcaption>{text(picture.see)}</figcaption></figure>'

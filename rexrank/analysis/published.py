@@ -55,8 +55,9 @@ def _table(members: Sequence[PublishedRow]) -> SystemTable:
 
 @cache
 def _names() -> dict[str, str]:
-    """One spelling of each model, as tables spell some differently: the newest."""
-    return {row.model_key: row.model for row in rows(board=None)}
+    """One spelling of each model, as tables spell some differently: the newest one of ReXrank's findings."""
+    every = [*rows(board="cxpmrg"), *rows(track="report"), *rows(track="findings")]
+    return {row.model_key: row.model for row in every}
 
 
 def _number(value: float | None) -> float:
@@ -154,9 +155,9 @@ def _told(
             if value is not None and value < _UNLIKE:
                 odd.setdefault(table.label, []).append(f"{label} ({number(value, 2)})")
     if not odd:
-        return (f"In the published tables every metric orders the models much as {labels[0]} does.",)
+        return (f"Every metric orders the models much as {labels[0]} does.",)
     said = "; ".join(f"{listed(names)} on {benchmark}" for benchmark, names in odd.items())
-    return (f"In the published tables some metrics order the models otherwise than {labels[0]}: {said}.",)
+    return (f"Some metrics order the models otherwise than {labels[0]} (1: the same): {said}.",)
 
 
 def _robustness(found: Sequence[SystemTable]) -> Section:

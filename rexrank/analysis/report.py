@@ -81,9 +81,12 @@ def _of_set(cards: CardSet, lengths: Lengths, tell: Report) -> Iterator[Section]
     tell(f"{cards.label}: ranks")
     yield safely("Scores and ranks", partial(scores_and_ranks, cards))
     tell(f"{cards.label}: spread")
-    yield safely("Spread over single studies", partial(spread, cards))
+    yield safely("Spread over single studies", lambda: spread(cards.studies))
     tell(f"{cards.label}: agreement")
-    yield safely("Do the scores agree?", partial(agreement, cards, partial(tell, f"{cards.label}: agreement")))
+    yield safely(
+        "Do the scores agree?",
+        lambda: agreement(cards.studies, cards.table, partial(tell, f"{cards.label}: agreement")),
+    )
     tell(f"{cards.label}: length")
     yield safely("Does length matter?", partial(length_effects, cards, lengths))
 
@@ -109,7 +112,8 @@ def _of_record(snapshot: str) -> Iterator[Section]:
         except UnknownTable:
             continue
         for section in found:
-            yield Section(f"{section.title} · {words}", section.blocks, section.told)
+            told = tuple(f"{words.capitalize()}: {sentence}" for sentence in section.told)
+            yield Section(f"{section.title} · {words}", section.blocks, told)
 
 
 def _further(related: Sequence[object], pairs: Sequence[object]) -> list[str]:

@@ -3,7 +3,8 @@
 from functools import partial
 
 from rexrank.analysis.blocks import Block, Folded, Paragraph, Picture, Points, Section, Table, listed
-from rexrank.analysis.cards import BETTER, CardSet, digits_of, direction_of, label_of
+from rexrank.analysis.cards import BETTER, CardSet
+from rexrank.analysis.study_table import digits_of, direction_of, label_of
 from rexrank.figures import Figure, Row, intervals
 from rexrank.figures.scales import number
 from rexrank.statistics.draws import Draws
@@ -22,7 +23,7 @@ def facts(cards: CardSet) -> list[Block]:
     blocks: list[Block] = [
         Paragraph(
             f"{len(cards.cards)} system{'s' if len(cards.cards) > 1 else ''}, {first.n:,} studies. Protocol "
-            f"{first.protocol}@{first.protocol_version}, convention {first.convention}. Intervals draw {unit}."
+            f"{first.protocol}@{first.protocol_version}, convention {first.convention}. Intervals: resamples of {unit}."
         )
     ]
     notes = [f"Left out: {count:,} studies ({reason})." for reason, count in first.left_out.items()]

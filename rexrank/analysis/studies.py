@@ -162,7 +162,7 @@ def by_length(words: Floats, values: Floats, groups: Sequence[int] | None = None
     bins = []
     for chosen in _between(words, whole, edges):
         sample = Sample.of_values(values[chosen])
-        inside = None if groups is None else [groups[row] for row in np.flatnonzero(chosen)]
+        inside = None if groups is None else _of_rows(groups, chosen)
         bins.append(Bin(int(words[chosen].min()), int(words[chosen].max()), mean_estimate(sample, inside)))
     return bins
 
@@ -175,6 +175,10 @@ def _between(words: Floats, whole: np.ndarray, edges: Floats) -> Iterator[np.nda
         chosen = whole & (words <= high) & ((words > low) | (low == edges[0]))
         if chosen.any():
             yield chosen
+
+
+def _of_rows(groups: Sequence[int], chosen: np.ndarray) -> list[int]:
+    return [group for group, is_in in zip(groups, chosen, strict=True) if is_in]
 
 
 def mean_estimate(sample: Sample, groups: Sequence[int] | None = None) -> Estimate:
@@ -197,6 +201,6 @@ def difference(left: Sample, right: Sample, groups: Sequence[int] | None = None)
     value = second.score - first.score
     if n < FEWEST_STUDIES:
         return Estimate(value, n=n)
-    inside = None if groups is None else [groups[row] for row in np.flatnonzero(both)]
+    inside = None if groups is None else _of_rows(groups, both)
     drawn = Draws.of(n, groups=inside).scores([first, second])
     return _estimate(value, drawn[1] - drawn[0], n)
