@@ -1,4 +1,4 @@
-"""Compare systems on the studies that they share: which is better, how sure that is.
+"""Compare systems on the same studies: which is better, and how sure that is.
 
 A card is a folder that `rexrank score … --out DIR` wrote. The first one is the
 baseline. Cards must be of the same references, protocol, track, convention and
@@ -18,8 +18,8 @@ Examples:
   rexrank compare a/ b/ --keys bleu2 --plot differences.svg
   rexrank compare a/ b/ --studies 2000
 
-Exit codes: 0 done, 1 refused (cards that cannot be read or may not be compared),
-2 wrong usage, 3 nothing could be compared.
+Exit codes: 0 done, 1 refused (cards that cannot be read, or may not be
+compared), 2 wrong usage, 3 nothing could be compared.
 """
 
 import argparse
@@ -51,11 +51,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "both cards have, the protocol's ranking keys first)",
     )
     parser.add_argument(
-        "--test", default="randomisation", choices=("randomisation", "bootstrap"), help="default: randomisation"
+        "--test",
+        default="randomisation",
+        metavar="T",
+        choices=("randomisation", "bootstrap"),
+        help="randomisation (default) or bootstrap",
     )
     parser.add_argument(
         "--family",
         default="models",
+        metavar="F",
         choices=("models", "table"),
         help="tests that Holm's correction counts together: of all systems in one score (models, default), or of the "
         "whole table",

@@ -35,7 +35,9 @@ class Comparison:
         paired: Differences of system minus baseline.
         p_holm: p value, corrected for the family; None where there is no test.
         family: Number of tests in the family.
-        detectable_planned: As `paired.detectable`, for the number of studies that is planned; None without.
+        detectable: Smallest true difference that a test at 5 % finds with a probability of 80 %; None where there is
+            none in the score's range.
+        detectable_planned: The same for the number of studies that is planned; None without.
     """
 
     system: str
@@ -44,6 +46,7 @@ class Comparison:
     paired: Paired
     p_holm: float | None = None
     family: int = 1
+    detectable: float | None = None
     detectable_planned: float | None = None
 
     @property
@@ -111,7 +114,7 @@ class Comparison:
             "effect": _estimate(self.effect),
             "superiority": _estimate(self.superiority),
             "standard_error": one.error,
-            "detectable": one.detectable,
+            "detectable": self.detectable,
             "detectable_planned": self.detectable_planned,
         }
 
@@ -306,7 +309,14 @@ def _compared(system: str, one: Aligned, ordered: Sequence[str], chosen: Setting
     ]
     tested = paired_tests(pairs, chosen.resamples, chosen.seed, one.groups, chosen.test, chosen.confidence)
     return [
-        Comparison(system, key, _direction(key), paired, detectable_planned=_planned(paired, chosen.planned))
+        Comparison(
+            system,
+            key,
+            _direction(key),
+            paired,
+            detectable=_possible(key, paired.detectable),
+            detectable_planned=_possible(key, _planned(paired, chosen.planned)),
+        )
         for key, paired in zip(keys, tested, strict=True)
     ]
 
@@ -315,6 +325,14 @@ def _planned(paired: Paired, planned: int | None) -> float | None:
     if planned is None or paired.error is None:
         return None
     return detectable(paired.error, paired.units, planned / paired.n)
+
+
+def _possible(key: str, difference: float | None) -> float | None:
+    """The difference, or None where no two scores are so far apart."""
+    for low, high in score_keys()[key].ranges.values():
+        if difference is None or (low is not None and high is not None and difference > high - low):
+            return None
+    return difference
 
 
 def _corrected(rows: Sequence[Comparison], family: Family) -> list[Comparison]:

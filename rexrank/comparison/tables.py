@@ -138,7 +138,7 @@ def _sizes(comparisons: Comparisons, rows: Sequence[Comparison]) -> list[list[st
         tally = _NOTHING if row.tally is None else "/".join(f"{number:,}" for number in row.tally)
         form = f".{row.digits}f"
         values = [row.key, tally, _with_range(row.superiority, ".2f"), _with_range(row.effect, "+.2f")]
-        values.append(_number(row.paired.detectable, form))
+        values.append(_number(row.detectable, form))
         cells.append(values + ([_number(row.detectable_planned, form)] if planned else []))
     return cells
 

@@ -46,7 +46,7 @@ def sentence(comparisons: "Comparisons") -> str:
         text += f"; p is corrected for {counted(rows[0].family, 'test')} (Holm)"
     others = [row for row in comparisons.rows if row.key != key]
     if len(comparisons.systems) == 1 and others:
-        found = Counter(row.verdict for row in others)
+        found = Counter[str](row.verdict for row in others)
         parts = [f"{words} {found[verdict]}" for verdict, words in _OTHERS.items() if found[verdict]]
         text += f"; of the {counted(len(others), 'other score')} it is {', '.join(parts)}"
     return f"{text}."
@@ -60,7 +60,7 @@ def _clause(row: "Comparison", comparisons: "Comparisons", corrected: bool) -> s
     if row.verdict == "undecided":
         ends = _ends(one.interval, comparisons, f"+.{digits}f")
         seen = (
-            f"; a true difference below {one.detectable:.{digits}f} would often stay unseen" if one.detectable else ""
+            f"; a true difference below {row.detectable:.{digits}f} would often stay unseen" if row.detectable else ""
         )
         return f"{names[0]} cannot be told from {names[1]} (difference {one.difference:+.{digits}f}, {ends}, {p}{seen})"
     sign = 1 if one.difference > 0 else -1

@@ -35,6 +35,8 @@ TESTS: tuple[Test, ...] = get_args(Test)
 
 # Sums of the same numbers in another order differ by this much at most, relative to the scores.
 _ROUNDING = 1e-12
+# Of the variance of all differences.
+_NO_SPREAD = 1e-9
 # Signs held at once, 8 bytes each.
 _BLOCK_SIGNS = 1 << 19
 
@@ -68,9 +70,9 @@ class Paired:
         wins: Studies where the first has the higher value; None where no study has a value of its own.
         ties: Studies with equal values, or None.
         losses: Studies where the second has the higher value, or None.
-        effect: Mean over standard deviation of the studies' differences; None where these have no spread.
+        effect: Mean over standard deviation of the studies' differences, its interval by BCa; None without spread.
         superiority: Share of studies that the first wins, ties counting half, 0 to 1; or None.
-        error: Jackknife standard error of the difference, or None.
+        error: Standard error of the difference, or None.
         detectable: Smallest true difference that a test at 5 % finds with a probability of 80 %, or None.
     """
 
@@ -218,9 +220,15 @@ def paired_tests(
     if not pairs:
         return []
     draws = Draws.of(len(pairs[0].first), resamples, seed, groups)
-    samples = [sample for pair in pairs for sample in (pair.difference, *_effects(pair))]
-    found = iter(intervals(samples, confidence, resamples, seed, groups))
-    ends = [tuple(next(found) for _ in range(3)) for _ in pairs]
+    options = (confidence, resamples, seed, groups)
+    effects, superiorities = zip(*map(_effects, pairs), strict=True)
+    ends = zip(
+        intervals([pair.difference for pair in pairs], *options),
+        # Draws of nearly equal differences have effects without bound, which move percentiles least.
+        intervals(effects, *options, method="bca"),
+        intervals(superiorities, *options),
+        strict=True,
+    )
     tested = _randomised(pairs, draws) if test == "randomisation" else _bootstrapped(pairs, draws)
     return [_paired(pair, draws, test, one, *three) for pair, one, three in zip(pairs, tested, ends, strict=True)]
 
@@ -278,20 +286,24 @@ def _effects(pair: Pair) -> tuple[Sample, Sample]:
     centre = float(np.nanmean(differences)) if not np.isnan(differences).all() else 0.0
     centred = differences - centre
     statistics = np.stack([centred, centred**2, np.where(np.isnan(centred), np.nan, 1.0)], axis=1)
-    return Sample(statistics, _standardised(centre), range=(None, None)), replace(
-        Sample.of_values(won), range=(0.0, 1.0)
-    )
+    formula = _standardised(centre, float(np.nanmean(centred**2)) if not np.isnan(centred).all() else 0.0)
+    return Sample(statistics, formula, range=(None, None)), replace(Sample.of_values(won), range=(0.0, 1.0))
 
 
-def _standardised(centre: float) -> Formula:
+def _standardised(centre: float, variance: float) -> Formula:
+    """From sums of centred differences, their squares and their number to mean over standard deviation.
+
+    Args:
+        centre: What was taken off the differences.
+        variance: Of all differences. What is left of it in draws of equal differences is rounding, and no spread.
+    """
+    least = max(_NO_SPREAD * variance, (_ROUNDING * centre) ** 2)
+
     def formula(sums: Floats) -> Floats:
         total, squares, number = sums.T
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance = (squares - total**2 / number) / (number - 1)
-            # Equal differences have no spread but that of rounding.
-            spread = np.where(
-                variance > (_ROUNDING * (abs(centre) + 1e-300)) ** 2, np.sqrt(np.maximum(variance, 0)), np.nan
-            )
+            found = (squares - total**2 / number) / (number - 1)
+            spread = np.sqrt(np.where(found > least, found, np.nan))
             return np.asarray((centre + total / number) / spread)
 
     return formula
@@ -432,4 +444,4 @@ def _signs(draws: Draws) -> Iterator[tuple[slice, Floats]]:
     for start in range(0, draws.resamples, size):
         rows = min(size, draws.resamples - start)
         bits = generator.integers(0, 2, size=(rows, draws.units), dtype=np.int8)
-        yield slice(start, start + rows), 1.0 - 2.0 * bits
+        yield slice(start, start + rows), 1.0 - 2.0 * bits.astype(np.float64)

@@ -4,8 +4,10 @@ A two-sided test at level alpha finds a true difference with probability `power`
 difference is (t(1 - alpha/2) + t(power)) standard errors (Bloom, "Minimum detectable effects",
 Evaluation Review 19(5), 1995). The standard error is the delete-one jackknife over studies, or
 over whole groups (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11);
-for a mean of studies it is the textbook one. For another number of studies it shrinks with the
-root of that number: spread and group sizes are taken to stay as they are.
+for a mean of studies it is the textbook one. A score of sums that few studies carry hardly feels
+the loss of a single one, so there the bootstrap's error stands where it is the larger. For another
+number of studies the error shrinks with the root of that number: spread and group sizes are taken to
+stay as they are.
 """
 
 import numpy as np
@@ -22,23 +24,29 @@ _FEWEST_UNITS = 5
 
 
 def standard_error(sample: Sample, draws: Draws) -> float | None:
-    """Jackknife standard error of a score.
+    """Standard error of a score.
 
     Args:
         sample: The score; often the difference of two.
         draws: Says which studies are drawn together.
 
     Returns:
-        The standard error, or None with fewer than two units or where the score is undefined without one of them.
+        The standard error, or None with fewer than two units or without a score.
     """
     defined = sample.defined
-    units = draws.take(defined).sums_of_units(sample.statistics[defined])
-    if len(units) < 2:
+    some, known = draws.take(defined), sample.take(defined)
+    if some.units < 2 or known.score is None:
         return None
+    units = some.sums_of_units(known.statistics)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scores = np.asarray(sample.formula(units.sum(axis=0) - units))
-    variance = (len(scores) - 1) * float(np.mean((scores - scores.mean()) ** 2))
-    return None if np.isnan(variance) else float(np.sqrt(variance))
+        scores = np.asarray(known.formula(units.sum(axis=0) - units))
+    squares = [(len(scores) - 1) * float(np.mean((scores - scores.mean()) ** 2))]
+    if not known.is_mean:
+        drawn = some.scores([known])[0]
+        drawn = drawn[~np.isnan(drawn)]
+        squares.append(float(drawn.var()) * some.units / (some.units - 1) if len(drawn) else np.nan)
+    found = [square for square in squares if not np.isnan(square)]
+    return float(np.sqrt(max(found))) if found else None
 
 
 def detectable(
@@ -54,7 +62,8 @@ def detectable(
         power: Probability to find the difference, between 0 and 1.
 
     Returns:
-        The difference, in units of the score; None with fewer than five units, now or planned.
+        The difference, in units of the score; None with fewer than five units, now or planned, or without any error,
+        as nothing is known of the spread then.
 
     Raises:
         InvalidStatistics: `alpha` or `power` is not between 0 and 1.
@@ -63,7 +72,7 @@ def detectable(
         if not 0 < value < 1:
             raise InvalidStatistics(f"{name}: expected a number between 0 and 1, got {shown(value)}")
     number = units * planned
-    if min(units, number) < _FEWEST_UNITS:
+    if min(units, number) < _FEWEST_UNITS or error <= 0:
         return None
     freedom = round(number) - 1
     return float(error / np.sqrt(planned) * (t_quantile(1 - alpha / 2, freedom) + t_quantile(power, freedom)))
