@@ -133,7 +133,8 @@ def _scores(
     """Scores of metrics by name, what could not be had and why, and notes."""
     from rexrank.experts.scores import given_scores, read_scores
 
-    columns, notes = dict(judgements.scores), []
+    columns = dict(judgements.scores)
+    notes: list[str] = []
     if arguments.scores:
         read, notes = read_scores(user_path(arguments.scores), judgements.candidates)
         if twice := [name for name in read if name in columns]:
@@ -198,6 +199,10 @@ def _computed(
             scores[key] = Scored(values, score_keys()[key].direction, "computed", signature)
     lost = len(judgements.candidates) - len(rows)
     notes = [f"{lost:,} candidates have no text or no reference, and no computed score"] if lost else []
+    if of_sets := [key for key in scores if score_keys()[key].kind == "corpus"]:
+        notes.append(f"of scores of whole sets the value of a single report is used: {', '.join(of_sets)}")
+    if "cider" in scores:
+        notes.append("cider weighs words by how many of these references have them, so it depends on the set")
     return scores, unavailable, notes
 
 
@@ -215,14 +220,13 @@ def _draw(found: "Agreement", file: str, quiet: bool) -> None:
     from rexrank.figures import Row, intervals
 
     comparison, between = found.comparisons["kendall"], found.between["kendall"]
-    rows = [Row(name, one.value, *(one.interval or (None, None))) for name, one in comparison.estimates.items()]
-    line = None
-    if between:
-        best = between.mean_against_others or between.mean
-        line = best.value
-        rows.append(Row("radiologists", best.value, *(best.interval or (None, None)), is_baseline=True))
+    estimates = dict(comparison.estimates)
+    beside = (between.mean_against_others or between.mean) if between else None
+    if beside:
+        estimates["radiologists"] = beside
+    rows = [Row(name, one.value, *(one.interval or (None, None)), one is beside) for name, one in estimates.items()]
     title = f"{NAMES['kendall']} with radiologists ({found.label})"
-    intervals(rows, title, "higher", line).save(file)
+    intervals(rows, title, "higher", beside.value if beside else None).save(file)
     if not quiet:
         print(f"written: {file}", file=sys.stderr)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from rexrank.errors import RexrankError, shown
 from rexrank.terms import Direction
 
 Floats = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
 
 _SHOWN = 3
 
@@ -109,9 +111,7 @@ def mean_of_some(columns: Floats) -> Floats:
         return np.asarray(np.where(given, columns, 0.0).sum(axis=-1) / np.where(counts, counts, np.nan))
 
 
-def filled(
-    candidates: Sequence[Hashable], raters: Sequence[Hashable], given: Mapping[tuple[Hashable, Hashable], float]
-) -> Floats:
+def filled(candidates: Sequence[Key], raters: Sequence[str], given: Mapping[tuple[Key, str], float]) -> Floats:
     """Numbers by candidate and rater as an array, [n, raters], nan where none is given."""
     return np.array([[given.get((one, rater), np.nan) for rater in raters] for one in candidates], dtype=np.float64)
 

@@ -72,7 +72,7 @@ def _judgements(
 
     def opinion(label: str, significance: Iterable[bool]) -> Opinion:
         wanted = [cell for cell in known if cell[0] in significance]
-        given = {key: sum(found.get(cell, math.nan) for cell in wanted) for key, found in cells.items()}
+        given = {key: math.fsum(found.get(cell, math.nan) for cell in wanted) for key, found in cells.items()}
         return Opinion(label, "lower", filled(list(candidates), raters, given))
 
     opinions = {"errors_significant": opinion("clinically significant errors", (True,))}

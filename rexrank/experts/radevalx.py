@@ -6,7 +6,6 @@ may be absent. What a blank cell means is not written down, so it is missing and
 """
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -78,7 +77,7 @@ def _counts(path: Path, blank_cells: Blank) -> tuple[dict[str, Candidate], dict[
     return candidates, totals, blanks
 
 
-def _scores(path: Path, ids: list[str]) -> Mapping[str, Floats]:
+def _scores(path: Path, ids: list[str]) -> dict[str, Floats]:
     rows: dict[str, list[float]] = {}
     for line, row in rows_of(path, ("report_id", "id", *SCORE_COLUMNS)):
         place = f"{path.name}, line {line}"

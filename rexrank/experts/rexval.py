@@ -50,7 +50,7 @@ def load(folder: Path, allow_missing: bool = False) -> Judgements:
 
     def opinion(label: str, significance: Sequence[bool]) -> Opinion:
         wanted = [cell for cell in cells if cell[1] in significance]
-        given = {key: sum(found.get(cell, math.nan) for cell in wanted) for key, found in counts.items()}
+        given = {key: math.fsum(found.get(cell, math.nan) for cell in wanted) for key, found in counts.items()}
         return Opinion(label, "lower", filled(places, raters, given))
 
     opinions = {
@@ -91,7 +91,7 @@ def _counts(path: Path, candidates: Sequence[Candidate]) -> tuple[dict[tuple[Pla
             raise UnreadableJudgements(
                 f"{place}: candidate_type {shown(row['candidate_type'])} is none of {', '.join(NAMES)}"
             )
-        rater = f"rater {id_of(row['rater_index'], f'{place}, rater_index')}"
+        rater = f"rater_{id_of(row['rater_index'], f'{place}, rater_index')}"
         category = id_of(row["error_category"], f"{place}, error_category")
         cell = category, _is_significant(row["clinically_significant"], place)
         found = counts[(ids[number], row["candidate_type"]), rater]

@@ -20,6 +20,7 @@ _TITLES: Mapping[str, str] = {
 _WIDTH = 79
 _DIGITS = 3
 _NOTHING = "–"
+_SHOWN_PAIRS = 6
 _PAIRS, _OTHERS = "radiologists, two at a time", "radiologists, each with the others"
 
 
@@ -29,8 +30,7 @@ def text(agreement: Agreement) -> str:
     for measure, comparison in agreement.comparisons.items():
         blocks.append(_block(agreement, measure, comparison, agreement.between[measure]))
     blocks.append([line for note in _all_notes(agreement) for line in _wrapped(note)])
-    absent = [f"not computed: {name}: {why}" for name, why in agreement.unavailable.items()]
-    blocks.append([line for sentence in absent for line in _wrapped(sentence)])
+    blocks.append([line for sentence in _absent(agreement) for line in _wrapped(sentence)])
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
 
@@ -44,31 +44,34 @@ def markdown(agreement: Agreement) -> str:
         cells = [_cell(agreement.comparisons[measure].estimates[name]) for measure in measures]
         lines.append(_row([_named(agreement, name), *cells, _letters_of(name, letters)]))
     lines += [_row([title, *cells, ""]) for title, cells in _rater_cells(agreement, measures)]
-    words = [words for measure, one in agreement.comparisons.items() for words in told_apart(agreement, measure, one)]
-    return "\n".join(
-        [*lines, "", *(f"- {line}" for line in [*_sentences(agreement)[1:], *words, *_all_notes(agreement)])]
-    )
+    said = [
+        f"{NAMES[measure]}: {' '.join(words)}"
+        for measure, one in agreement.comparisons.items()
+        if (words := _words(agreement, one, agreement.between[measure]))
+    ]
+    below = [*_sentences(agreement)[1:], *said, *_all_notes(agreement), *_absent(agreement)]
+    return "\n".join([*lines, "", *(f"- {line}" for line in below)])
 
 
-def told_apart(agreement: Agreement, measure: Measure, comparison: Comparison) -> list[str]:
-    """In sentences: which metrics cannot be told apart by a coefficient, which are better, and what n can show."""
+def told_apart(agreement: Agreement, comparison: Comparison) -> list[str]:
+    """In sentences: which metrics cannot be told apart, which are better, and what so many studies can show."""
     if len(comparison.estimates) < 2:
         return []
-    by = NAMES[measure]
-    together = [group for group in comparison.groups if len(group) > 1]
-    sentences = [f"By {by}, {_listed(group)} cannot be told apart." for group in together]
+    sentences = []
+    if together := [_listed(group) for group in comparison.groups if len(group) > 1]:
+        sentences.append(f"Cannot be told apart: {'; '.join(together)}.")
     level = 1 - agreement.confidence
-    for name in comparison.estimates:
-        apart = [one for one in comparison.differences if one.better == name and one.p_holm < level]
-        if apart:
-            surest = max(one.p_holm for one in apart)
-            sentences.append(f"By {by}, {name} is better than {_listed([one.worse for one in apart])} {_p(surest)}.")
-    open_ones = [one for one in comparison.differences if one.p_holm >= level]
-    if open_ones:
-        reach = statistics.median((one.interval[1] - one.interval[0]) / 2 for one in open_ones)
+    apart = [one for one in comparison.differences if one.p_holm < level]
+    if apart:
+        better = {one.better: [other.worse for other in apart if other.better == one.better] for one in apart}
+        words = "; ".join(f"{name} than {_listed(worse)}" for name, worse in better.items())
+        surest = max(one.p_holm for one in apart)
+        sentences.append(f"Better: {words} ({_p(surest)} after Holm's correction for all pairs).")
+    if still_open := [one for one in comparison.differences if one.p_holm >= level]:
+        reach = statistics.median((one.interval[1] - one.interval[0]) / 2 for one in still_open)
         sentences.append(
-            f"Not told apart does not mean equal: with {agreement.units:,} {_unit(agreement)} a difference is known "
-            f"to about ±{reach:.2f}."
+            f"Not told apart does not mean equal: {agreement.units:,} {_unit(agreement)} show such a difference to "
+            f"about ±{reach:.2f}."
         )
     return sentences
 
@@ -112,11 +115,21 @@ def _block(agreement: Agreement, measure: Measure, comparison: Comparison, betwe
         f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]}".rstrip()
         for row in rows
     ]
-    words = [*told_apart(agreement, measure, comparison), *_ties(comparison, between)]
+    words = _words(agreement, comparison, between)
     return lines + [part for sentence in words for part in _wrapped(f"  {sentence}")]
 
 
-def _ties(comparison: Comparison, between: BetweenRaters | None) -> list[str]:
+def _words(agreement: Agreement, comparison: Comparison, between: BetweenRaters | None) -> list[str]:
+    """What stands below the numbers of a coefficient."""
+    return [*told_apart(agreement, comparison), *_undefined(comparison), *_ties(comparison), *_pairs(between)]
+
+
+def _undefined(comparison: Comparison) -> list[str]:
+    names = [name for name, one in comparison.estimates.items() if one.value is None]
+    return [f"No value, with fewer than two candidates or the same for all: {_listed(names)}."] if names else []
+
+
+def _ties(comparison: Comparison) -> list[str]:
     """How preferences that are none were counted."""
     tied = {name: one.ties for name, one in comparison.estimates.items() if one.ties}
     if not tied:
@@ -125,9 +138,18 @@ def _ties(comparison: Comparison, between: BetweenRaters | None) -> list[str]:
     sentences = [f"Left out: {experts:,} pairs that the radiologists hold for equal."]
     if undecided := [f"{name} {ties['score']:,}" for name, ties in tied.items() if ties["score"]]:
         sentences.append(f"Half right: pairs that a metric holds for equal ({', '.join(undecided)}).")
-    if between:
-        sentences.append("Between radiologists, a pair that the second one holds for equal is half right.")
     return sentences
+
+
+def _pairs(between: BetweenRaters | None) -> list[str]:
+    """The agreement of single pairs of radiologists."""
+    values = [one.value for one in between.pairs.values() if one.value is not None] if between else []
+    if len(values) < 2:
+        return []
+    if len(values) > _SHOWN_PAIRS:
+        lowest, highest = f"{min(values):.{_DIGITS}f}", f"{max(values):.{_DIGITS}f}"
+        return [f"Pairs of radiologists: {lowest} to {highest}, {len(values)} pairs."]
+    return [f"Pairs of radiologists: {_listed([f'{value:.{_DIGITS}f}' for value in values])}."]
 
 
 def _letters(comparison: Comparison) -> dict[str, str]:
@@ -184,6 +206,14 @@ def _all_notes(agreement: Agreement) -> list[str]:
     return notes
 
 
+def _absent(agreement: Agreement) -> list[str]:
+    """Metrics without a number, those that lack the same thing together."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in agreement.unavailable.items():
+        reasons.setdefault(why.removeprefix(f"{name} "), []).append(name)
+    return [f"not computed: {_listed(names)}: {why}" for why, names in reasons.items()]
+
+
 def _undefined_draws(agreement: Agreement) -> str:
     return ", ".join(
         f"{name} {one.undefined_draws:,} ({_SIGNS[measure]})"
@@ -194,7 +224,7 @@ def _undefined_draws(agreement: Agreement) -> str:
 
 
 def _p(value: float) -> str:
-    return "(p < .001)" if value < 0.001 else f"(p at most {value:.3f})".replace("0.", ".")
+    return "p < .001" if value < 0.001 else f"p at most {value:.3f}".replace("0.", ".")
 
 
 def _listed(names: Sequence[str]) -> str:
