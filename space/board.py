@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from space import about, across, api, leaderboard, queue, reported, submit
+from space import about, across, analyses, api, leaderboard, queue, reported, submit
 from space.absent import answer
 from space.data import BoardStore
 from space.guard import Guard
@@ -40,6 +40,9 @@ def pages(store: BoardStore, submitters: submit.Submitters) -> gr.Blocks:
     with board.route("Reported", "reported"):
         navigation("reported")
         reported.build(board, store)
+    with board.route("Analyses", "analyses"):
+        navigation("analyses")
+        analyses.build(board, store)
     with board.route("About", "about"):
         navigation("about")
         about.build(board, store, submitters.namespace)

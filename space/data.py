@@ -20,6 +20,7 @@ from rexrank.board.host import parse as parse_host
 from rexrank.board.requests import FOLDER, QUARANTINE, WORKERS, Request, RequestError
 from rexrank.board.requests import document as sign_of_life
 from rexrank.board.requests import read as read_request
+from rexrank.board.results import per_study_path
 from rexrank.board.tables import LEADERBOARD_PATH, SCORES_PATH
 from rexrank.errors import RexrankError
 from rexrank.files import parquet_table, write_atomically
@@ -29,6 +30,7 @@ from space.formatting import parse_time
 
 _LOGGER = logging.getLogger(__name__)
 TABLE_BYTES = 200 * 2**20
+PER_STUDY_BYTES = 20 * 2**20
 SHORTEST_PERIOD = 2.0
 STOP_SECONDS = 15.0
 # A long queue takes longer than this to read anew; the board is there before it has been.
@@ -132,6 +134,15 @@ class Repos:
             if path.endswith(".json")
         }
         return RawRepos(dict(heads), self._tables(heads["results"]), documents, tuple(sorted(quarantine)))
+
+    def per_study(self, result_id: str, commit: str) -> pa.Table:
+        """Values of single studies of a result of a public benchmark.
+
+        Raises:
+            HubError: There are none, they are too large, or the Hub does not answer.
+            pyarrow.ArrowException: The file is damaged.
+        """
+        return parquet_table(self._hub.read(self._id("results"), per_study_path(result_id), commit, PER_STUDY_BYTES))
 
     def _tables(self, commit: str) -> dict[str, bytes]:
         there = self._hub.list_files(self._id("results"), commit, "data/")
@@ -263,6 +274,20 @@ class BoardStore:
     def data(self) -> BoardData:
         """The present look; never waits for the Hub."""
         return self._data
+
+    def per_study(self, result_id: str) -> pa.Table | None:
+        """Values of single studies of a result, fetched from the Hub; None where nobody can have them.
+
+        They are of the commit that is shown, and are waited for: no page may ask for them before a visitor does.
+        """
+        commit = self._data.revisions.get("results")
+        if commit is None:
+            return None
+        try:
+            return self._repos.per_study(result_id, commit)
+        except (RexrankError, OSError, pa.ArrowException) as error:
+            _LOGGER.info("no values of single studies of %s (%s)", result_id, type(error).__name__)
+            return None
 
     def start(self) -> None:
         """Begin with the local copy, if there is one, and renew it in the background.

@@ -26,9 +26,9 @@ def _absent(cards: CardSet) -> list[str]:
     for name, card in zip(cards.names, cards.cards, strict=True):
         for reason, keys in by_reason(card.unavailable).items():
             reasons.setdefault((listed(keys, 6), reason), []).append(name)
-    for (keys, reason), names in reasons.items():
+    for (lacking, reason), names in reasons.items():
         whose = "" if len(names) == len(cards.names) else f" of {listed(names)}"
-        sentences.append(f"{cards.label}: {keys}{whose}: {reason}.")
+        sentences.append(f"{cards.label}: {lacking}{whose}: {reason}.")
     sentences += [f"{cards.label}: {key} is not compared: {why}." for key, why in cards.aligned.absent.items()]
     return sentences
 
