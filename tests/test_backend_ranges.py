@@ -29,7 +29,9 @@ METRICS = ("bleu2", "coco_bleu4")
 
 @pytest.fixture
 def hosted(hub_server, tmp_path: Path) -> Hosted:
-    return host(hub_server.url, hub_server.root, tmp_path)
+    found = host(hub_server.url, hub_server.root, tmp_path)
+    setup.ensure_repos(found.hub, found.config(metrics=METRICS))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,6 @@ def outcome(card: Any, there: Request, public: bool, with_samples: bool = True) 
 def published(hosted: Hosted, cards: list[Any], public: bool, with_samples: bool = True) -> list[tuple[Any, ...]]:
     """Rank, range and note of each row after a rebuild by a publisher that knows nothing of before."""
     if not hosted.results():
-        setup.ensure_repos(hosted.hub, hosted.config(metrics=METRICS))
         outcomes = [outcome(card, request(number), public, with_samples) for number, card in enumerate(cards)]
         publisher(hosted).publish(outcomes)
     publisher(hosted).rebuild()
@@ -74,7 +75,7 @@ def published(hosted: Hosted, cards: list[Any], public: bool, with_samples: bool
 def test_a_public_benchmark_keeps_its_samples_beside_the_results(hosted: Hosted, cards: list[Any]) -> None:
     found = published(hosted, cards, public=True)
     assert found[0] == (1, 1, 1, None)
-    assert {low for _, low, _, _ in found[1:]} == {2}
+    assert [low >= 2 for _, low, _, _ in found[1:]] == [True, True]
     paths = hosted.everything("results").keys()
     assert sum(path.startswith("results/samples/") for path in paths) == 3
     assert hosted.hub.list_files(hosted.repo("samples"), hosted.hub.head(hosted.repo("samples")), "samples/") == {}
@@ -84,7 +85,8 @@ def test_a_hidden_benchmark_gets_ranges_and_shows_no_single_study(hosted: Hosted
     found = published(hosted, cards, public=False)
     assert found[0] == (1, 1, 1, None)
     assert None not in {high for _, _, high, _ in found}
-    assert not [path for path in hosted.everything("results") if path.startswith(("results/samples/", "results/per_"))]
+    tables_of_studies = [path for path in hosted.everything("results") if "samples/" in path or "per_study/" in path]
+    assert tables_of_studies == [f"results/{tables.NO_STUDIES_PATH}"]
     repo = hosted.repo("samples")
     assert hosted.hub.is_private(repo)
     with pytest.raises(HubError) as refused:
@@ -97,7 +99,7 @@ def test_a_hidden_benchmark_gets_ranges_and_shows_no_single_study(hosted: Hosted
 
 
 def test_nothing_hidden_is_kept_where_everybody_reads(hosted: Hosted, cards: list[Any]) -> None:
-    hosted.hub.ensure_repo(hosted.repo("samples"))
+    hosted.hub.api.update_repo_settings(hosted.repo("samples"), private=False, repo_type="dataset")
     found = published(hosted, cards, public=False)
     assert [row[:3] for row in found] == [(rank, None, None) for rank in (1, 2, 3)]
     assert {note for *_, note in found} == {"no scores of single studies are kept of it; score it again"}
@@ -126,6 +128,7 @@ def test_tables_are_not_written_again_where_nothing_changed(hosted: Hosted, card
 
 def test_what_a_worker_scores_gets_a_range(hosted: Hosted) -> None:
     hosted.benchmark("toy", TEXTS, public=False)
+    setup.refresh_host(hosted.hub, hosted.config(metrics=METRICS))
     for number, name in enumerate(("Acme", "Beta")):
         hosted.submit(sentences(STUDIES, seed=number), name, protocol="plain")
     with hosted.worker(metrics=METRICS) as worker:
