@@ -3,8 +3,11 @@
 Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 6; whole groups:
 Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8.
 
-A resample is held as a tally: how often each unit is drawn. Sums of sufficient statistics
-are then one product of matrices, and a score of a resample costs its formula alone.
+A resample is held as a tally: how often each unit is drawn. Sums of sufficient statistics of
+all scores are then one product of matrices, and a score of a resample costs its formula alone.
+Statistics are first rounded to so many binary places that their sums are exact in any order:
+about 12 digits are kept, and no result depends on the processor, on threads or on which scores
+are computed together.
 
 Resamples are drawn block by block, each block from a generator of its own (PCG64, seeded by
 the seed and the block's number). The size of a block depends on the number of units
@@ -25,10 +28,13 @@ from rexrank.statistics.sample import Flags, Formula, Sample
 Tallies = NDArray[Any]
 
 # Draws of one block: 8 bytes each for the positions drawn, for their tally and for the same as floats.
-_BLOCK_DRAWS = 1 << 18
-_BLOCK_RESAMPLES = 256
+_BLOCK_DRAWS = 1 << 20
+_BLOCK_RESAMPLES = 4096
 # Draws whose tallies are kept for the next call, 1 byte each.
 _KEPT_DRAWS = 1 << 25
+# From here on columns go into another product.
+_BATCH_COLUMNS = 256
+_EXACT_BITS, _SMALLEST_EXPONENT = 53, -1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +86,8 @@ class Draws:
     def scores(self, samples: Sequence[Sample]) -> Floats:
         """Scores of the resamples.
 
-        Every sample sees the same draws, so differences of two rows are those of a paired bootstrap; equal samples
-        have equal rows to the last bit. A row does not depend on which other samples are in the call.
+        Every sample sees the same draws, so differences of two rows are those of a paired bootstrap. Equal samples
+        have equal rows, and a row does not depend on which other samples are in the call: to the last bit.
 
         Args:
             samples: Each with the same n studies in the same order. A study without a value is drawn and adds nothing.
@@ -94,14 +100,15 @@ class Draws:
             InvalidStatistics: A sample of another number of studies, an infinite value, or a formula that does not
                 give one score a resample.
         """
-        columns = [_Columns.of(sample, self._units_of(position, sample)) for position, sample in enumerate(samples)]
-        results = np.full((len(columns), self.resamples), np.nan)
-        if not self.units or not columns:
+        results = np.full((len(samples), self.resamples), np.nan)
+        units = [self._units_of(position, sample) for position, sample in enumerate(samples)]
+        if not self.units:
             return results
+        batches = _batches(samples, units)
         for rows, tallies in _tallies(self.units, self.resamples, self.seed):
             drawn = tallies.astype(np.float64)
-            for position, one in enumerate(columns):
-                results[position, rows] = one.scores(drawn)
+            for batch in batches:
+                batch.score(drawn, rows, results)
         return results
 
     def tallies(self) -> Iterator[tuple[slice, Tallies]]:
@@ -131,39 +138,76 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """Statistics of units, ready for products with tallies.
+class _Part:
+    """One sample of a batch.
 
-    The first unit is taken off each row and added back to the sums. A column that never varies then has the same sum
-    in every resample, to the last bit, and whole numbers stay exact.
+    The first unit is taken off each row and added back to the sums: a column that never varies then has the same sum
+    in every resample, to the last bit.
     """
 
-    first: Floats
-    rest: Floats
+    position: int
     formula: Formula
+    places: list[int]
+    offsets: Floats
     may_lack_studies: bool
 
-    @classmethod
-    def of(cls, sample: Sample, units: Floats) -> "_Columns":
-        # Where each unit has a study with a value, so has each resample.
-        may_lack = not units[:, -1].all()
-        columns = units if may_lack else units[:, :-1]
-        first = columns[0] if len(columns) else np.zeros(columns.shape[1])
-        return cls(first, np.ascontiguousarray(columns - first), sample.formula, may_lack)
-
-    def scores(self, drawn: Floats) -> Floats:
-        """Scores from tallies, [b, units] to [b]."""
-        sums = drawn @ self.rest + self.first * drawn.shape[1]
+    def scores(self, sums: Floats) -> Floats:
+        """Scores from the sums of all columns, [b, columns] to [b]."""
+        own = sums[:, self.places] + self.offsets
         if not self.may_lack_studies:
-            return self._formula(sums)
-        return np.where(sums[:, -1] > 0, self._formula(sums[:, :-1]), np.nan)
+            return self._scores(own)
+        return np.where(own[:, -1] > 0, self._scores(own[:, :-1]), np.nan)
 
-    def _formula(self, sums: Floats) -> Floats:
+    def _scores(self, sums: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = np.asarray(self.formula(sums), dtype=np.float64)
         if scores.shape != (len(sums),):
             raise InvalidStatistics(f"formula: expected {len(sums)} scores, got an array of shape {scores.shape}")
         return scores
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Samples whose sums are one product: columns of units, each once, [units, columns]."""
+
+    columns: Floats
+    parts: list[_Part]
+
+    def score(self, drawn: Floats, rows: slice, results: Floats) -> None:
+        """Write the scores of some resamples, from how often each unit is drawn, [b, units]."""
+        sums = drawn @ self.columns
+        for part in self.parts:
+            results[part.position, rows] = part.scores(sums)
+
+
+def _batches(samples: Sequence[Sample], units: Sequence[Floats]) -> list[_Batch]:
+    batches: list[_Batch] = []
+    columns: dict[bytes, Floats] = {}
+    places: dict[bytes, int] = {}
+    parts: list[_Part] = []
+    for position, (sample, rows) in enumerate(zip(samples, units, strict=True)):
+        # Where each unit has a study with a value, so has each resample.
+        may_lack = not rows[:, -1].all()
+        kept = rows if may_lack else rows[:, :-1]
+        own = []
+        for column in _exact(kept - kept[0]).T:
+            name = column.tobytes()
+            columns[name] = column
+            own.append(places.setdefault(name, len(places)))
+        parts.append(_Part(position, sample.formula, own, kept[0] * len(kept), may_lack))
+        if len(columns) >= _BATCH_COLUMNS or position == len(samples) - 1:
+            batches.append(_Batch(np.stack(list(columns.values()), axis=1), parts))
+            columns, places, parts = {}, {}, []
+    return batches
+
+
+def _exact(rows: Floats) -> Floats:
+    """Rows of units, rounded so that sums of as many as there are lose nothing, whole numbers not at all."""
+    largest = np.abs(rows).max(axis=0)
+    places = np.frexp(largest)[1] + len(rows).bit_length() - _EXACT_BITS
+    grid = np.ldexp(1.0, np.maximum(places, _SMALLEST_EXPONENT))
+    # Adding 0 leaves no negative zeros: equal columns have equal bytes.
+    return np.asarray(np.rint(rows / grid) * grid + 0.0)
 
 
 def _tallies(count: int, resamples: int, seed: int) -> Iterator[tuple[slice, Tallies]]:

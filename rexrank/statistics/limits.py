@@ -64,10 +64,12 @@ def bca(resampled: Resampled, confidence: float) -> tuple[float, float]:
 def scaled(resampled: Resampled, confidence: float) -> tuple[float, float]:
     """Ends of resampled scores that are centred on the score and as wide as the jackknife says."""
     scores, score = resampled.scores, resampled.score
+    if scores.min() == scores.max():
+        return percentile(resampled, confidence)
     deviation = float(scores.std())
     skew, error = _jackknife(resampled.left_out)
     # Narrower than the percentiles never: where leaving out most units gives no score, the jackknife sees too little.
-    stretch = max(1.0, error / deviation) if deviation > 0 else 1.0
+    stretch = max(1.0, error / deviation)
     quantile = t_quantile((1 - confidence) / 2, len(resampled.left_out) - 1)
     ends = _quantiles(scores, _place(quantile, skew, skew), _place(-quantile, skew, skew))
     low, high = (score + stretch * (end - float(scores.mean())) for end in ends)
