@@ -114,6 +114,18 @@ def test_preferences_by_hand() -> None:
     assert found.undefined_draws > 0  # resamples of c and e alone
 
 
+def test_preferences_that_are_all_right_are_not_certain() -> None:
+    studies, expert = np.repeat(range(20), 2).tolist(), [1, 2] * 20
+    scores = {"right": [3, 4] * 20, "wrong": [4, 3] * 20}
+    found = Resampling(studies, resamples=200).compare("preference", scores, expert).estimates
+    exact = stats.binomtest(20, 20).proportion_ci(method="exact")
+    assert found["right"].interval == pytest.approx((exact.low, 1.0))
+    assert found["wrong"].interval == pytest.approx((0.0, 1 - exact.low))
+    assert Resampling(range(40), resamples=200).compare("kendall", {"s": range(40)}, range(40)).estimates["s"] == (
+        Estimate(1.0, None, 40)
+    )
+
+
 def test_preferences_are_within_studies_and_of_all_pairs() -> None:
     found = Resampling(["a"] * 3 + ["b"], resamples=100).compare(
         "preference", {"s": [1.0, 3.0, 2.0, 9.0]}, [1.0, 2.0, 3.0, 0.0]

@@ -224,7 +224,8 @@ def _draw(found: "Agreement", file: str, quiet: bool) -> None:
     beside = (between.mean_against_others or between.mean) if between else None
     if beside:
         estimates["radiologists"] = beside
-    rows = [Row(name, one.value, *(one.interval or (None, None)), one is beside) for name, one in estimates.items()]
+    ends = {name: one.interval or (None, None) for name, one in estimates.items()}
+    rows = [Row(name, one.value, ends[name][0], ends[name][1], one is beside) for name, one in estimates.items()]
     title = f"{NAMES['kendall']} with radiologists ({found.label})"
     intervals(rows, title, "higher", beside.value if beside else None).save(file)
     if not quiet:

@@ -135,7 +135,7 @@ def _ties(comparison: Comparison) -> list[str]:
     if not tied:
         return []
     experts = max(ties["experts"] for ties in tied.values())
-    sentences = [f"Left out: {experts:,} pairs that the radiologists hold for equal."]
+    sentences = [f"Left out: {experts:,} pair{'s' if experts != 1 else ''} that the radiologists hold for equal."]
     if undecided := [f"{name} {ties['score']:,}" for name, ties in tied.items() if ties["score"]]:
         sentences.append(f"Half right: pairs that a metric holds for equal ({', '.join(undecided)}).")
     return sentences

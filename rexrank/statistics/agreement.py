@@ -9,7 +9,7 @@ for a letter-based representation of all-pairwise comparisons", 2004).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal, get_args
 
@@ -35,7 +35,7 @@ class Estimate:
 
     Attributes:
         value: The coefficient; from -1 to 1, a preference accuracy from 0 to 1. None where it is undefined.
-        interval: Lower and upper limit, or None.
+        interval: Lower and upper limit; None where there is none, as for a perfect correlation.
         n: Candidates that it rests on; of a preference accuracy the pairs of candidates.
         undefined_draws: Resamples in which it is undefined; the interval is of the others.
         ties: Of a preference accuracy: ``experts``, pairs that the experts hold for equal, which are left out, and
@@ -140,7 +140,9 @@ class Resampling:
         if not 0 < confidence < 1:
             raise InvalidStatistics(f"confidence: expected a number between 0 and 1, got {confidence}")
         self._codes = _numbered(studies)
-        draws = Draws.of(len(self._codes), resamples, seed, groups=studies if groups is None else groups)
+        drawn = studies if groups is None else groups
+        draws = Draws.of(len(self._codes), resamples, seed, groups=drawn)
+        self._units = _numbered(drawn)
         self.units = draws.units
         self.confidence, self.resamples = confidence, resamples
         self._weights = np.concatenate([tallies for _, tallies in draws.tallies()]).astype(np.float32)
@@ -230,11 +232,25 @@ class Resampling:
             draws = (weights @ credit) / weights.sum(axis=1)
         value = float(credit.mean()) if len(credit) else None
         ties = {"experts": int((both & (theirs == 0)).sum()), "score": int((chosen & (its == 0)).sum())}
-        return _Drawn(self._estimate(value, draws, len(credit), ties), draws)
+        estimate = self._estimate(value, draws, len(credit), ties)
+        if value in (0.0, 1.0) and self.units > 1:
+            estimate = replace(estimate, interval=self._all_alike(value, len(np.unique(self._units[first[chosen]]))))
+        return _Drawn(estimate, draws)
+
+    def _all_alike(self, value: float, units: int) -> tuple[float, float]:
+        """The exact interval where all pairs are right, or all wrong, and no resample differs.
+
+        Clopper and Pearson, "The use of confidence or fiducial limits", Biometrika 26, 1934, with units for trials.
+        """
+        least = ((1 - self.confidence) / 2) ** (1 / units)
+        return (least, 1.0) if value else (0.0, 1 - least)
 
     def _estimate(self, value: float | None, draws: Floats, n: int, ties: Mapping[str, int] | None = None) -> Estimate:
-        undefined = int(np.isnan(draws).sum()) if value is not None else 0
-        return Estimate(value, self._interval(draws) if value is not None else None, n, undefined, ties or {})
+        if value is None:
+            return Estimate(None, None, n, ties=ties or {})
+        # A perfect order is perfect in every resample, which says nothing of how sure it is.
+        interval = self._interval(draws) if abs(value) < 1 else None
+        return Estimate(value, interval, n, int(np.isnan(draws).sum()), ties or {})
 
     def _interval(self, draws: Floats) -> tuple[float, float] | None:
         defined = draws[~np.isnan(draws)]
