@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import rexrank
-from rexrank.statistics.paired import TESTS, Pair, Test, paired_tests
+from rexrank.statistics.paired import TESTS, Pair, Test, p_values
 from rexrank.statistics.sample import Floats, Sample
 
 LEVEL = 0.05
@@ -62,8 +62,7 @@ def shares(
     """Share of the trials in which each score differs at a level of 5 %."""
     found = []
     for seed, pairs in enumerate(trials):
-        results = paired_tests(pairs, resamples, seed, groups, test)
-        found.append([one.p is not None and one.p <= LEVEL for one in results])
+        found.append([p is not None and p <= LEVEL for p in p_values(pairs, resamples, seed, groups, test)])
     return [float(share) for share in np.mean(found, axis=0)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import rexrank
+from rexrank.cli import main
 
 SECRET = "Axolotl"
 TEXTS = ["Lungs clear.", "Small left effusion.", f"{SECRET} sign.", "Heart is enlarged.", "No edema.", "Mass, new."]
@@ -109,10 +110,17 @@ def test_folders_without_a_card_are_refused(folder: Path, name: str) -> None:
         ["normal", "exact", "--json", "--markdown"],
     ],
 )
-def test_wrong_usage(folder: Path, words: list[str]) -> None:
-    done = compare_command(folder, *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Traceback" not in done.stderr
+def test_wrong_usage(
+    folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    try:
+        code = main(["compare", *words])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    printed = capsys.readouterr()
+    assert (code, printed.out) == (2, "")
+    assert printed.err
 
 
 def test_nothing_to_compare_is_3(folder: Path) -> None:
