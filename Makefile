@@ -37,7 +37,7 @@ bench: $(VENV)/.installed-dev
 
 # Up to ten minutes of one core: how often the intervals hold the truth, in simulation.
 coverage: $(VENV)/.installed-dev
-	$(BIN)/python -m bench.coverage
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.coverage
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

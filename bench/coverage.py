@@ -1,6 +1,6 @@
 """Measure how often a 95 % interval holds the truth, in simulation.
 
-    python -m bench.coverage [--trials 2000] [--resamples 2000] [--seed 0] [CASE…]
+    python -m bench.coverage [--trials 2000] [--resamples 1000] [--seed 0] [CASE…]
 
 Sets of studies are drawn from populations whose true score is known: scores of studies with a long right tail
 (exponential, skewness 2), F1 of one rare label, macro F1 over 14 labels of which some are rare, and corpus BLEU-2. Sets
@@ -221,7 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.coverage", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help="part of the names of rows (default: all)")
     parser.add_argument("--trials", type=int, default=2_000, help="sets of studies a row (default: %(default)s)")
-    parser.add_argument("--resamples", type=int, default=2_000, help="resamples a set (default: %(default)s)")
+    parser.add_argument("--resamples", type=int, default=1_000, help="resamples a set (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     start = time.perf_counter()
