@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import rexrank
+from rexrank.benchmarks import cxpmrg_benchmark
 from rexrank.benchmarks.cxpmrg import PUBLISHED, split
 from rexrank.benchmarks.cxpmrg_annotation import Annotation, Item, leakage, place_of, read_annotation
 from rexrank.cli import main
@@ -303,6 +304,27 @@ def test_on_the_command_line(
     assert main(["benchmark", "leakage", "df.csv"]) == 1
     assert "an annotation file" in capsys.readouterr().err
     assert main(["benchmark", "leakage", "none.json"]) == 1
+
+
+def test_a_benchmark_is_built_of_the_test_split(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tests = [item("t1", "Lungs are clear.", path_of(7)), item("t2", " ", path_of(8)), item("t3", "Mild edema.")]
+    source = annotation(tmp_path / "a.json", train=[item(1)], val=[item(2)], test=tests)
+    built = cxpmrg_benchmark.load(source, "chexpert-plus", "my-split")
+    assert [(one.study_id, one.findings, one.patient_id) for one in built.studies] == [
+        ("t1", "Lungs are clear.", "patient00007"),
+        ("t3", "Mild edema.", None),
+    ]
+    assert (built.tracks["findings"], built.references) == (2, "private")
+    assert built.notes == ("left out, with neither findings nor impression: 1",)
+    words = ["benchmark", "build", "annotation", "--source", str(source), "--quiet", "--out", str(tmp_path / "built")]
+    assert main([*words, "--of", "mimic-cxr", "--name", "mimic-r2gen"]) == 0
+    assert "findings 2" in capsys.readouterr().out
+    predictions = {"t1": "Lungs are clear.", "t3": "Edema."}
+    card = rexrank.score(predictions, tmp_path / "built", protocol="cxpmrg", metrics=["rouge_l"], progress=False)
+    assert card.n == 2
+    assert main([*words, "--of", "padchest", "--name", "x"]) == 2
+    assert main([*words, "--of", "mimic-cxr", "--name", "mimic-cxr"]) == 2
+    assert "no data set's name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["split", "leakage"])

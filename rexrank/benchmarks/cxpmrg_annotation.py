@@ -242,7 +242,7 @@ class Leakage:
     def table(self) -> str:
         """The report for people."""
         names = ("items", "images", "studies", "patients")
-        rows = [(self.name, *names, "different texts")]
+        rows: list[tuple[str, ...]] = [(self.name, *names, "different texts")]
         for split, count in self.counts.items():
             rows.append((split, *(_shown(getattr(count, name)) for name in names), _shown(count.texts)))
         for overlap in self.overlaps:

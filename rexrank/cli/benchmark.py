@@ -13,6 +13,7 @@ examples:
   rexrank benchmark build chexpert-plus --source df_chexpert_plus_240401.csv
   rexrank benchmark build rexgradient --source test_metadata_view_position.json
   rexrank benchmark build rrg24 --findings test.findings.txt --impression test.impression.txt
+  rexrank benchmark build annotation --source annotation.json --of mimic-cxr --name mimic-r2gen
   HF_ENDPOINT=http://127.0.0.1:7861 HF_TOKEN=hf_… rexrank benchmark push iu-xray --repo rexrank/iu-xray
   rexrank benchmark split --source df_chexpert_plus_240401.csv --by patient
   rexrank benchmark leakage annotation.json
@@ -175,6 +176,12 @@ def _lines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="rrg24", help="name of the benchmark (default: rrg24)")
 
 
+def _annotation_file(parser: argparse.ArgumentParser) -> None:
+    _source(parser)
+    parser.add_argument("--of", required=True, metavar="DATA", help="whose texts: chexpert-plus, mimic-cxr or iu-xray")
+    parser.add_argument("--name", required=True, help="name of the benchmark, which is not the data set's own")
+
+
 def _iu_xray(_: argparse.Namespace) -> "Benchmark":
     from rexrank.benchmarks import iu_xray
 
@@ -204,6 +211,12 @@ def _rrg24(arguments: argparse.Namespace) -> "Benchmark":
 
     files = arguments.findings, arguments.impression, arguments.ids
     return rrg24.load(*files, name=arguments.name, progress=not arguments.quiet)
+
+
+def _annotation(arguments: argparse.Namespace) -> "Benchmark":
+    from rexrank.benchmarks import cxpmrg_benchmark
+
+    return cxpmrg_benchmark.load(arguments.source, arguments.of, arguments.name, progress=not arguments.quiet)
 
 
 BUILDERS: Mapping[str, Builder] = {
@@ -237,5 +250,11 @@ BUILDERS: Mapping[str, Builder] = {
         ),
         _lines,
         _rrg24,
+    ),
+    "annotation": Builder(
+        "the test split of an annotation file, as R2Gen and CXPMRG-Bench have it",
+        ("--source annotation.json --of chexpert-plus --name chexpert-plus-image-split-seed0",),
+        _annotation_file,
+        _annotation,
     ),
 }

@@ -60,7 +60,7 @@ def read_labels(files: tuple[Source, Source], study_ids: Sequence[str], limits: 
     # The same references make scores comparable, whoever is labelled.
     signature = {"enc": "label-files", "max": "unknown", "w": f"unverified-{read[1].sha256[:8]}"}
     return GivenLabels(
-        TextFeatures(predicted, [[codes] for codes in referred], signature),
+        TextFeatures(list(predicted), [[codes] for codes in referred], signature),
         {
             f"labels_of_{side}": {"source": one.name, "sha256": one.sha256}
             for side, one in zip(sides, read, strict=True)
