@@ -38,14 +38,16 @@ class Case:
 
 
 CASES = (
-    Case(10, 0.5),
-    Case(20, 0.5),
+    Case(5, 0.1),
+    Case(10, 0.1),
+    Case(10, 0.1, skewed=True),
     Case(62, 0.1),
+    Case(62, 0.1, skewed=True),
     Case(62, 0.5),
     Case(62, 1.5),
-    Case(62, 0.5, skewed=True),
+    Case(590, 0.1),
     Case(590, 0.5),
-    Case(590, 0.5, skewed=True),
+    Case(400, 0.1, patients=50),
     Case(400, 0.5, patients=50),
 )
 

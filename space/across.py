@@ -166,8 +166,11 @@ def _line(own: Mapping[str, Row], view: View, mean: tuple[float, ...] | None, we
         f'<span class="rx-name">{escape(first["model_name"])}</span>{chips(first, ("is_baseline",))}'
         f"<br><small>{escape(below)}</small>"
     )
-    cells = "".join(f'<td data-label="{escape(place)}">{_cell(own.get(place))}</td>' for place in view.groups)
-    average = f'<td data-label="Mean rank">{_mean_cell(mean)}</td>' if weighed else ""
+    # On a phone label and value stand side by side, so the value must be one element.
+    cells = "".join(
+        f'<td data-label="{escape(place)}"><span>{_cell(own.get(place))}</span></td>' for place in view.groups
+    )
+    average = f'<td data-label="Mean rank"><span>{_mean_cell(mean)}</span></td>' if weighed else ""
     return f'<tr><th scope="row">{name}</th>{average}{cells}</tr>'
 
 
@@ -192,7 +195,8 @@ def _steadiness(view: View) -> str:
     return (
         '<h2>How steady each order is</h2><p class="rx-view">Kendall\'s τ between the order and those that '
         "resamples give, 1 for the same order and 0 for no relation, and how often the same model comes first. Other "
-        "studies: the studies are resampled. Other scores: the scores are, and models stand by their mean rank.</p>"
+        "studies: the studies are resampled. Other scores: the protocol's scores that all ranked models have, two at "
+        "least, are, and models stand by their mean rank.</p>"
         '<div class="rx-wide rx-scores"><table><thead><tr><th>Benchmark</th><th>τ, other studies</th>'
         "<th>Same first, other studies</th><th>τ, other scores</th><th>Same first, other scores</th></tr></thead>"
         f"<tbody>{lines}</tbody></table></div>"

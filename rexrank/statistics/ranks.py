@@ -3,9 +3,9 @@
 A range holds every rank that paired comparisons do not rule out: a system stands at best behind those that are
 surely better, and at worst before those that are surely worse (Mogstad, Romano, Shaikh and Wilhelm, "Inference for
 Ranks", Review of Economic Studies, 2024). "Surely" is by one bound for all comparisons of the system, the quantile of
-the largest studentised difference over the resamples, so the range of one system holds its true rank with the asked
-confidence. The middle of the resampled ranks does not: systems that are close are drawn apart again and again in the
-order in which they happen to stand, and their ranks then look better known than they are (docs/ranks.md has figures).
+the largest studentised difference over the resamples, so the range of one system holds its true rank with at least
+the asked confidence. The middle of the resampled ranks does not where systems are close: those that happen to stand on
+top are drawn there again and again, and their ranks then look better known than they are (docs/ranks.md has figures).
 """
 
 from collections.abc import Sequence
