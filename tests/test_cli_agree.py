@@ -136,3 +136,14 @@ def test_help_fits_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: p
     printed = capsys.readouterr().out
     assert "Examples:" in printed
     assert all(len(line) <= 80 for line in printed.splitlines())
+
+
+@pytest.mark.slow
+def test_metrics_of_encoders_run_with_weights(agreed: Agree, tmp_path: Path, seeded_weights: Path) -> None:
+    path = write_csv(tmp_path / "judged.csv", table_rows())
+    words = ("--metrics", "sembscore,bleu2", "--weights", seeded_weights, "--no-download", "--device", "cpu", "--json")
+    code, out, err = agreed(path, *words)
+    assert code == DONE, err
+    told = json.loads(out)
+    assert told["unavailable"] == {}
+    assert told["coefficients"]["kendall"]["metrics"]["sembscore"]["n"] == 12

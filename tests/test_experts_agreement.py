@@ -116,7 +116,7 @@ def test_one_candidate_a_study_leaves_no_preference(tmp_path: Path) -> None:
 def test_measures_by_name(tmp_path: Path) -> None:
     of = load(rexval(tmp_path))
     result = agree(of, {"s": Scored(np.arange(12.0), "higher")}, "errors_significant", resamples=50)
-    assert (result.against, result.label) == ("errors_significant", "clinically significant errors")
+    assert (result.against, result.label) == ("errors_significant", "number of clinically significant errors")
     with pytest.raises(UnreadableJudgements, match=r'has no "rating"; it has errors, errors_significant'):
         agree(of, {}, "rating")
 

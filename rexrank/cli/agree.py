@@ -38,6 +38,7 @@ from rexrank.files import user_path
 if TYPE_CHECKING:
     from rexrank.experts.agreement import Agreement, Scored
     from rexrank.experts.judgements import Judgements
+    from rexrank.scoring.card import ScoreCard
 
 _KINDS = ("radpref", "rexval", "radevalx", "radeval", "table")
 
@@ -149,7 +150,7 @@ def _scores(
     named = {f"{name} (given)" if name in computed else name: one for name, one in given.items()}
     scores = computed | named
     for name in [name for name, one in scores.items() if one.direction == "none"]:
-        unavailable[name] = "it says nothing about quality, so it has no better and no worse"
+        unavailable[name] = "says nothing about quality, so there is no better and no worse"
         del scores[name]
     return scores, unavailable, notes + assumed
 
@@ -157,53 +158,64 @@ def _scores(
 def _computed(
     arguments: argparse.Namespace, judgements: "Judgements"
 ) -> tuple[dict[str, "Scored"], dict[str, str], list[str]]:
+    """Scores of texts by key, what could not be had and why, and notes."""
     import numpy as np
 
     from rexrank.experts.agreement import Scored
-    from rexrank.experts.judgements import UnreadableJudgements
     from rexrank.metrics import score_keys
+
+    number = len(judgements.candidates)
+    card = _card(arguments, judgements)
+    rows = [int(named.split(":")[0]) for named in card.per_study.column("study_id").to_pylist()]
+    scores: dict[str, Scored] = {}
+    unavailable = dict(card.unavailable)
+    for key, signature in card.signatures.items():
+        values = np.full(number, np.nan)
+        if key in card.per_study.column_names:
+            values[rows] = card.per_study.column(key).to_numpy()
+        if np.isnan(values).all():
+            unavailable.setdefault(key, "no value for a single report, only for a set of them")
+        else:
+            scores[key] = Scored(values, score_keys()[key].direction, "computed", signature)
+    notes = []
+    if lost := number - len(rows):
+        notes.append(f"{lost:,} candidates have no text or no reference, and no computed score")
+    if of_sets := [key for key in scores if score_keys()[key].kind == "corpus"]:
+        notes.append(f"of scores of whole sets the value of a single report is used: {', '.join(of_sets)}")
+    if "cider" in scores:
+        notes.append("cider weighs words by how many of these references have them, so it depends on the set")
+    return scores, unavailable, notes
+
+
+def _card(arguments: argparse.Namespace, judgements: "Judgements") -> "ScoreCard":
+    """The score card of the candidates that have a text and a reference; ids begin with their places."""
+    from rexrank.experts.judgements import UnreadableJudgements
     from rexrank.reports.studies import is_blank
     from rexrank.scoring.score import score
 
-    places = {
-        f"{place}": one
+    # A fault of a text is reported by id, so the id names its candidate too.
+    with_texts = {
+        f"{place}:{one.study_id}:{one.name}": (one.text, one.reference)
         for place, one in enumerate(judgements.candidates)
         if one.text is not None and one.reference is not None and not is_blank(one.reference)
     }
-    if not places:
+    if not with_texts:
         raise UnreadableJudgements(
             f"{judgements.source} has no texts of candidates and references, from which metrics could be computed; add "
             "the columns candidate and reference, or give --scores"
         )
-    card = score(
-        {place: one.text for place, one in places.items()},
-        {place: one.reference for place, one in places.items()},
+    return score(
+        {named: texts[0] for named, texts in with_texts.items()},
+        {named: texts[1] for named, texts in with_texts.items()},
         protocol=arguments.protocol,
         track="report",
-        metrics=_names(arguments.metrics) or None,
+        metrics=arguments.metrics if arguments.metrics == "all" else _names(arguments.metrics) or None,
         device=arguments.device,
         progress=not arguments.quiet,
         weights=arguments.weights,
         download=not arguments.no_download,
         groups="study",
     )
-    rows = [int(place) for place in card.per_study.column("study_id").to_pylist()]
-    scores: dict[str, Scored] = {}
-    unavailable = dict(card.unavailable)
-    for key, signature in card.signatures.items():
-        values = np.full(len(judgements.candidates), np.nan)
-        values[rows] = card.per_study.column(key).to_numpy() if key in card.per_study.column_names else np.nan
-        if np.isnan(values).all():
-            unavailable.setdefault(key, "it has no value for a single report, only for a set of them")
-        else:
-            scores[key] = Scored(values, score_keys()[key].direction, "computed", signature)
-    lost = len(judgements.candidates) - len(rows)
-    notes = [f"{lost:,} candidates have no text or no reference, and no computed score"] if lost else []
-    if of_sets := [key for key in scores if score_keys()[key].kind == "corpus"]:
-        notes.append(f"of scores of whole sets the value of a single report is used: {', '.join(of_sets)}")
-    if "cider" in scores:
-        notes.append("cider weighs words by how many of these references have them, so it depends on the set")
-    return scores, unavailable, notes
 
 
 def _agreement(arguments: argparse.Namespace, judgements: "Judgements", scores: dict[str, "Scored"]) -> "Agreement":

@@ -149,7 +149,7 @@ def agree(
     truth = opinion.mean_quality
     if np.isnan(truth).all():
         raise UnreadableJudgements(
-            f"{judgements.source} has no candidate with a number of {opinion.label}"
+            f"{judgements.source} has no candidate with a {opinion.label}"
             + "".join(f"; {note}" for note in judgements.notes)
         )
     studies = [one.study_id for one in judgements.candidates]

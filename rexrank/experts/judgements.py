@@ -49,7 +49,7 @@ class Opinion:
     """One thing that raters said of every candidate.
 
     Attributes:
-        label: In words (``clinically significant errors``).
+        label: In words (``number of clinically significant errors``).
         direction: Whether a higher or a lower number speaks for the report: ratings rise with quality, errors fall.
         values: One number a candidate and rater, [n, raters]; nan where there is none.
     """

@@ -75,10 +75,10 @@ def _judgements(
         given = {key: math.fsum(found.get(cell, math.nan) for cell in wanted) for key, found in cells.items()}
         return Opinion(label, "lower", filled(list(candidates), raters, given))
 
-    opinions = {"errors_significant": opinion("clinically significant errors", (True,))}
+    opinions = {"errors_significant": opinion("number of clinically significant errors", (True,))}
     if any(not significant for significant, _ in known):
-        opinions["errors"] = opinion("errors", (True, False))
-        opinions["errors_insignificant"] = opinion("clinically insignificant errors", (False,))
+        opinions["errors"] = opinion("number of errors", (True, False))
+        opinions["errors_insignificant"] = opinion("number of clinically insignificant errors", (False,))
     unreadable = sum(any(math.isnan(found.get(cell, math.nan)) for cell in known) for found in cells.values())
     notes = [f"{unreadable:,} of {len(cells):,} annotations lack counts that can be read"] if unreadable else []
     notes.append("patients are drawn as a whole where the path of the images names them, else all rows of one path")

@@ -46,9 +46,9 @@ def load(folder: Path, blank_cells: Blank = "missing") -> Judgements:
     ids = list(candidates)
     counts = [np.array([[found[one]] for one in ids]) for found in (significant, insignificant)]
     opinions = {
-        "errors": Opinion("errors", "lower", counts[0] + counts[1]),
-        "errors_significant": Opinion("clinically significant errors", "lower", counts[0]),
-        "errors_insignificant": Opinion("clinically insignificant errors", "lower", counts[1]),
+        "errors": Opinion("number of errors", "lower", counts[0] + counts[1]),
+        "errors_significant": Opinion("number of clinically significant errors", "lower", counts[0]),
+        "errors_insignificant": Opinion("number of clinically insignificant errors", "lower", counts[1]),
     }
     scores = _scores(folder / SCORES, ids) if (folder / SCORES).exists() else {}
     notes = _notes(blanks + more_blanks, int(np.isnan(opinions["errors"].values).sum()), len(ids), blank_cells)

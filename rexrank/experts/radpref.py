@@ -67,9 +67,13 @@ def load(folder: Path, allow_missing: bool = False) -> Judgements:
         said.update({(place, rater): one for place, one in judged.items()})
     opinions = {
         "rating": _opinion("rating from 1 to 5", True, places, raters, {key: one.rating for key, one in said.items()}),
-        "errors": _opinion("errors", False, places, raters, {key: one.errors for key, one in said.items()}),
+        "errors": _opinion("number of errors", False, places, raters, {key: one.errors for key, one in said.items()}),
         "errors_weighted": _opinion(
-            "errors weighed by significance", False, places, raters, {key: one.weighted for key, one in said.items()}
+            "sum of errors weighed by significance",
+            False,
+            places,
+            raters,
+            {key: one.weighted for key, one in said.items()},
         ),
     }
     if not allow_missing:

@@ -54,9 +54,9 @@ def load(folder: Path, allow_missing: bool = False) -> Judgements:
         return Opinion(label, "lower", filled(places, raters, given))
 
     opinions = {
-        "errors": opinion("errors", (True, False)),
-        "errors_significant": opinion("clinically significant errors", (True,)),
-        "errors_insignificant": opinion("clinically insignificant errors", (False,)),
+        "errors": opinion("number of errors", (True, False)),
+        "errors_significant": opinion("number of clinically significant errors", (True,)),
+        "errors_insignificant": opinion("number of clinically insignificant errors", (False,)),
     }
     if not allow_missing:
         refuse_missing(folder.name, candidates, raters, opinions["errors"].values == opinions["errors"].values)

@@ -24,9 +24,9 @@ NEEDED = ("study_id", "rater")
 OPTIONAL = ("candidate", "candidate_id", "reference", "patient_id")
 LABELS: Mapping[str, tuple[str, Direction]] = {
     "rating": ("rating", "higher"),
-    "errors": ("errors", "lower"),
-    "errors_significant": ("clinically significant errors", "lower"),
-    "errors_insignificant": ("clinically insignificant errors", "lower"),
+    "errors": ("number of errors", "lower"),
+    "errors_significant": ("number of clinically significant errors", "lower"),
+    "errors_insignificant": ("number of clinically insignificant errors", "lower"),
 }
 
 Place = tuple[str, str]

@@ -20,7 +20,7 @@ _TITLES: Mapping[str, str] = {
 _WIDTH = 79
 _DIGITS = 3
 _NOTHING = "–"
-_SHOWN_PAIRS = 6
+_SHOWN_PAIRS, _SHOWN_PARTS = 6, 6
 _PAIRS, _OTHERS = "radiologists, two at a time", "radiologists, each with the others"
 
 
@@ -59,12 +59,12 @@ def told_apart(agreement: Agreement, comparison: Comparison) -> list[str]:
         return []
     sentences = []
     if together := [_listed(group) for group in comparison.groups if len(group) > 1]:
-        sentences.append(f"Cannot be told apart: {'; '.join(together)}.")
+        sentences.append(f"Cannot be told apart: {_first(together, 'group')}.")
     level = 1 - agreement.confidence
     apart = [one for one in comparison.differences if one.p_holm < level]
     if apart:
         better = {one.better: [other.worse for other in apart if other.better == one.better] for one in apart}
-        words = "; ".join(f"{name} than {_listed(worse)}" for name, worse in better.items())
+        words = _first([f"{name} than {_listed(worse)}" for name, worse in better.items()], "metric")
         surest = max(one.p_holm for one in apart)
         sentences.append(f"Better: {words} ({_p(surest)} after Holm's correction for all pairs).")
     if still_open := [one for one in comparison.differences if one.p_holm >= level]:
@@ -225,6 +225,13 @@ def _undefined_draws(agreement: Agreement) -> str:
 
 def _p(value: float) -> str:
     return "p < .001" if value < 0.001 else f"p at most {value:.3f}".replace("0.", ".")
+
+
+def _first(parts: Sequence[str], noun: str) -> str:
+    """The first parts of a sentence, and how many there are more."""
+    more = len(parts) - _SHOWN_PARTS
+    rest = f"; and {more} more {noun}{'s' if more > 1 else ''}, in --json" if more > 0 else ""
+    return "; ".join(parts[:_SHOWN_PARTS]) + rest
 
 
 def _listed(names: Sequence[str]) -> str:
