@@ -110,7 +110,7 @@ def _agreement(
     title: str, benchmark: str, rows: Sequence[Row], how: Rules, names: Mapping[tuple[str, str], str]
 ) -> Section:
     models = [row for row in rows if not row["is_baseline"]]
-    return Section(title, tuple(agreement_of_systems(_table(benchmark, models, how, names))))
+    return Section(title, tuple(agreement_of_systems(_table(benchmark, models, how, names), benchmark)))
 
 
 def _table(label: str, rows: Sequence[Row], how: Rules, names: Mapping[tuple[str, str], str]) -> SystemTable:

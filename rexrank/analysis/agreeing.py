@@ -47,7 +47,7 @@ def agreement(
             lambda: heatmap([first, *others], mean_matrix(qualities), f"Agreement of scores, {title}"),
             "The same for each two scores: the darker a cell, the more alike they put the studies in order.",
         ),
-        *(agreement_of_systems(systems) if systems else ()),
+        *(agreement_of_systems(systems, studies.label) if systems else ()),
     ]
     return Section(TITLE, tuple(blocks), told=_told(first, others, estimates))
 
@@ -62,14 +62,19 @@ def correlation_rows(
     return intervals(rows, title, reference_line=0.0, digits=2)
 
 
-def agreement_of_systems(table: SystemTable) -> list[Block]:
-    """Whether scores put whole systems in the same order."""
+def agreement_of_systems(table: SystemTable, label: str) -> list[Block]:
+    """Whether scores put whole systems in the same order.
+
+    Args:
+        table: Their scores.
+        label: What the set of studies is called.
+    """
     if len(table.names) < FEWEST_SYSTEMS or len(table.keys) < 2:
         few = f"Whether scores put whole systems in the same order is shown from {FEWEST_SYSTEMS} systems on."
         return [Paragraph(few, quiet=True)]
     return [
         Picture(
-            lambda: heatmap(table.labels, metric_agreement(table), f"Agreement of scores on systems, {table.label}"),
+            lambda: heatmap(table.labels, metric_agreement(table), f"Agreement of scores on systems, {label}"),
             f"How alike the scores put the {len(table.names)} systems in order (Spearman). With few systems much of it "
             "is chance.",
         )

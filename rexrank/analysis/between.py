@@ -86,8 +86,7 @@ def robustness_blocks(
             f"How alike two benchmarks order the {len(found.spreads)} systems (Spearman): 1 is the same order.",
         ),
         Paragraph(
-            "Scores of different benchmarks are never averaged: these differ in difficulty. A mean rank counts twice "
-            "what two similar benchmarks ask for.",
+            "Nothing is averaged over benchmarks: they differ in difficulty, and similar ones would count twice.",
             quiet=True,
         ),
     ]
@@ -107,13 +106,12 @@ def _ranks_table(found: Robustness, known: Mapping[tuple[str, int], RankRange], 
         (
             one.name,
             *(_place(one, position, known) for position in range(len(found.benchmarks))),
-            number(one.mean, 1),
             f"{one.way}",
         )
         for one in found.spreads
     )
     said = "Rank, in brackets the places that the studies leave open." if known else why
-    return Table(("System", *found.benchmarks, "Mean rank", "Shift"), rows, said)
+    return Table(("System", *found.benchmarks, "Shift"), rows, said)
 
 
 def _place(one: Spread, position: int, known: Mapping[tuple[str, int], RankRange]) -> str:

@@ -150,12 +150,17 @@ def _told_of_ranks(cards: CardSet, key: str, places: list[RankRange] | None) -> 
 
 
 def _lead(cards: CardSet, best: int, places: list[RankRange]) -> str:
-    if places[best].high == 1:
-        return "It is ahead of every other system beyond chance."
-    rivals = [cards.names[index] for index in cards.order if index != best and places[index].low == 1]
-    if not rivals:
-        return f"These studies leave its rank open between 1 and {places[best].high}."
-    return f"These studies do not tell it apart from {listed(rivals)}."
+    others = [index for index in cards.order if index != best]
+    equal = [cards.names[index] for index in others if places[index].rank == 1]
+    rivals = [cards.names[index] for index in others if places[index].rank > 1 and places[index].low == 1]
+    said = []
+    if equal:
+        said.append(f"{listed(equal)} {'has' if len(equal) == 1 else 'have'} the same score.")
+    if rivals:
+        said.append(f"These studies do not tell it apart from {listed(rivals)}.")
+    if not said and places[best].high > 1:
+        said.append(f"These studies leave its rank open between 1 and {places[best].high}.")
+    return " ".join(said) or "It is ahead of every other system beyond chance."
 
 
 def _floors(cards: CardSet, key: str) -> list[str]:

@@ -85,7 +85,7 @@ class Spread:
 
     @property
     def mean(self) -> float:
-        """Mean place: each benchmark counts once, also where two of them ask for the same."""
+        """Mean place. No page shows it: two benchmarks that ask for the same would count twice."""
         return sum(self.ranks) / len(self.ranks)
 
     @property
@@ -100,7 +100,7 @@ class Robustness:
 
     Attributes:
         benchmarks: Labels of the tables.
-        spreads: Of the systems that are ranked in every table, best mean place first.
+        spreads: Of the systems that are ranked in every table, in the order of the first one.
         agreement: Spearman's correlation of the orders on each two benchmarks, ``[benchmarks][benchmarks]``.
         left_out: Systems that some table lacks.
     """
@@ -128,7 +128,7 @@ def robustness(tables: Sequence[SystemTable], key: str) -> Robustness:
     spreads = [Spread(name, tuple(places[index] or 0 for places in placed)) for index, name in enumerate(shared)]
     return Robustness(
         benchmarks=tuple(table.label for table in tables),
-        spreads=tuple(sorted(spreads, key=lambda one: (one.mean, one.name))),
+        spreads=tuple(sorted(spreads, key=lambda one: (one.ranks, one.name))),
         agreement=[[spearman(left, right) for right in values] for left in values],
         left_out=tuple(name for name in every if name not in shared),
     )

@@ -1,0 +1,175 @@
+"""The page "Analyses": the board's own results and the published tables, escaped, and never a broken page."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from space_fixtures import HOST, board_row, publish, result_id, tables
+
+from rexrank.analysis import published
+from rexrank.board.host import Host, HostBenchmark
+from rexrank.board.results import per_study_path
+from rexrank.board.tables import PER_STUDY, checked, to_parquet
+from rexrank.hub import connect
+from rexrank.localhub import accounts, running
+from space import analyses
+from space.across import arrange
+from space.analyses import OWN, RECORD, page_html, sections_html, studies_html
+from space.data import BoardData, BoardStore, LocalCopy, Repos
+
+HOSTILE = "Zed <b>CXR</b> ${x} {{y}} `z`"
+MODELS = ("Ant", "Bee", "Cat", "Dog", HOSTILE)
+WIDE = Host(
+    protocols=HOST.protocols,
+    metrics=HOST.metrics,
+    benchmarks={
+        **HOST.benchmarks,
+        "mimic-cxr": HostBenchmark(tracks={"findings": 2347}, revision="0" * 40, licence="restricted", public=False),
+    },
+)
+STUDIES = [f"s{number:02d}" for number in range(40)]
+
+
+def board() -> BoardData:
+    """Five models and a floor on two benchmarks, which order them in opposite ways."""
+    rows = []
+    for position, model in enumerate(MODELS):
+        scores = {"bleu2": 0.1 * position + 0.1, "rouge_l": 0.5 - 0.1 * position}
+        rows.append(board_row(position, model, 5 - position, **scores))
+        turned = {"bleu2": 0.9 - 0.1 * position, "rouge_l": 0.3}
+        rows.append(board_row(10 + position, model, position + 1, dataset="mimic-cxr", **turned))
+    rows.append(board_row(20, "Floor", 6, bleu2=0.01, rouge_l=0.01, is_baseline=True))
+    return BoardData(leaderboard=tuple(rows), host=WIDE)
+
+
+def test_every_analysis_of_the_boards_own_results_is_there() -> None:
+    found = page_html(board(), OWN)
+    heads = re.findall(r"<h3>(.*?)</h3>", found)
+    assert heads == [
+        "In short",
+        "Scores on iu-xray",
+        "Do the scores agree? · iu-xray",
+        "Scores on mimic-cxr",
+        "Do the scores agree? · mimic-cxr",
+        "From benchmark to benchmark",
+    ]
+    assert found.count("<svg") == 6
+    assert "No picture" not in found.split("mimic-cxr</h3>")[0]
+
+
+def test_two_scores_of_opposite_order_are_shown_as_such() -> None:
+    found = page_html(board(), OWN)
+    # BLEU-2 rises from model to model and ROUGE-L falls, the floor left out.
+    assert "BLEU-2: ROUGE-L (COCO) −1.00" in found
+    assert "least alike are iu-xray and mimic-cxr (−1.00; 1: the same)" in found
+    assert "says little about another" in found
+
+
+def test_a_rank_among_shared_models_says_where_its_range_stands() -> None:
+    found = page_html(board(), OWN)
+    assert "stand on the page “Across benchmarks”" in found
+    assert "Not on every benchmark, so not here: Floor." in found
+
+
+def test_names_are_text_whatever_they_hold() -> None:
+    found = page_html(board(), OWN)
+    assert "<b>CXR" not in found
+    for sign in "${}`":
+        assert sign not in found
+    assert HOSTILE in html.unescape(html.unescape(found))
+
+
+def test_two_owners_may_have_models_of_one_name() -> None:
+    rows = [board_row(number, "Ant", 1, bleu2=0.1 * number, owner=f"o{number}") for number in (1, 2, 3, 4)]
+    found = page_html(BoardData(leaderboard=tuple(rows), host=HOST), OWN)
+    assert "Ant (o1)" in found
+    assert "Ant (o4)" in found
+
+
+def test_a_board_without_results_says_so_and_shows_the_published_tables() -> None:
+    assert "No model yet" in page_html(BoardData(host=HOST), OWN)
+    assert page_html(BoardData(host=HOST), RECORD).count("<svg") == 3
+
+
+def test_the_published_tables_have_their_analyses() -> None:
+    found = page_html(board(), RECORD)
+    assert "GREEN (0.37) and CRIMSON (0.38) on iu-xray" in found
+    assert "MoERad-IU shifts most, between places 4 and 26" in found
+    assert "no interval" in found
+
+
+def test_an_analysis_that_fails_leaves_a_sentence() -> None:
+    # A table of a benchmark that cannot be read: the others stand.
+    broken = [dict(row) for row in board().leaderboard]
+    for row in broken:
+        if row["dataset"] == "mimic-cxr":
+            row["bleu2"] = "not a number"
+    found = sections_html(analyses.own_sections(arrange(BoardData(leaderboard=tuple(broken), host=WIDE))))
+    assert "Not computed: it failed with TypeError" in found
+    assert found.count("<svg") >= 2
+    assert "not a number" not in found
+
+
+def long_rows(number: int, values: dict[str, Sequence[float | None]]) -> bytes:
+    rows: list[dict[str, Any]] = [
+        {
+            "schema_version": 1,
+            "result_id": result_id(number),
+            "study_id": study,
+            "metric": key,
+            "value": value,
+            "flags": [],
+        }
+        for key, column in values.items()
+        for study, value in zip(STUDIES, column, strict=True)
+    ]
+    return to_parquet(checked(rows, PER_STUDY))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoardStore]:
+    """A board beside a Hub with values of single studies of two results; of the third there are none."""
+    generator = np.random.default_rng(0)
+    root = tmp_path_factory.mktemp("hub")
+    with running(root) as server:
+        accounts.add_user(server.root, "owner")
+        hub = connect(server.url, accounts.create_token(server.root, "owner", "write"))
+        bleu = generator.uniform(size=(2, len(STUDIES)))
+        files = {
+            per_study_path(result_id(number)): long_rows(
+                number, {"bleu2": [None, *bleu[number][1:]], "rouge_l": (bleu[number] + 0.1).tolist()}
+            )
+            for number in (0, 1)
+        }
+        rows = [board_row(number, MODELS[number], number + 1, bleu2=0.1 * number, rouge_l=0.2) for number in range(3)]
+        publish(hub, "owner", results={**tables(rows), "host.json": WIDE.to_bytes(), **files})
+        found = BoardStore(Repos(hub, "owner"), LocalCopy(tmp_path_factory.mktemp("copy"), server.url, "owner"))
+        found.refresh()
+        yield found
+
+
+def test_single_studies_are_shown_of_the_results_that_have_them(store: BoardStore) -> None:
+    found = studies_html(store, "", "", "iu-xray")
+    assert "The best 2 results whose values are public, 40 studies that all have" in found
+    assert "Ant" in found
+    assert "Cat" not in found
+    assert "ROUGE-L (COCO): 1.00" in found
+    assert found.count("<svg") == 4
+    # The study without a value is left out and counted.
+    assert found.count("<td>39</td>") == 2
+
+
+def test_where_no_single_study_is_public_the_page_says_so(store: BoardStore) -> None:
+    assert store.per_study(result_id(2)) is None
+    assert "nothing here that could be shown" in studies_html(store, "", "", "mimic-cxr")
+
+
+def test_the_record_has_both_tracks() -> None:
+    assert {section.title for section in published.sections("report")} == {
+        "How hard the benchmarks are",
+        "Do the metrics agree?",
+        "From benchmark to benchmark",
+    }
