@@ -80,7 +80,7 @@ def test_rows_carry_source_and_flags() -> None:
     assert html.count("does not follow from the printed means") == 5
     assert html.count('href="https://github.com/rajpurkarlab/ReXrank/tree/1602a4c"') == 10
     later = tables_html(offers(Choice("cxpmrg", "chexpert-plus", "findings", "later")))
-    assert "source&#58; DRRG Table 2" in later or "DRRG Table 2" in later
+    assert "source: DRRG Table 2" in later
 
 
 def test_all_links_are_https_or_the_boards_own() -> None:
@@ -127,7 +127,7 @@ def test_a_model_has_a_history() -> None:
     assert "Choose a model" in history_html(offers(Choice()))
     html = history_html(offers(Choice(model="UniRG-CXR")))
     assert html.count('<th scope="row">') == 16
-    assert "4.804" in html
+    assert "4&#46;804" in html
 
 
 def test_ranks_of_all_benchmarks_stand_side_by_side_without_a_mean() -> None:

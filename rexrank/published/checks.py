@@ -97,13 +97,14 @@ def _printed_radcliq(row: PublishedRow, key: str) -> tuple[float, float] | None:
 
 
 def _recomputed_radcliq(row: PublishedRow, key: str) -> float | None:
-    means = [row.scores.get(component) for component in _COMPONENTS]
-    return None if any(mean is None for mean in means) else _radcliq(key, means)
+    means = [mean for component in _COMPONENTS if (mean := row.scores.get(component)) is not None]
+    return _radcliq(key, means) if len(means) == len(_COMPONENTS) else None
 
 
-def _radcliq(key: str, means: Sequence[float | None]) -> float:
+def _radcliq(key: str, means: Sequence[float]) -> float:
     formula = radcliq.v0 if key == "radcliq_v0" else radcliq.v1
-    return float(formula(*([mean] for mean in means))[0])
+    radgraph, bertscore, sembscore, bleu = ([mean] for mean in means)
+    return float(formula(radgraph, bertscore, sembscore, bleu)[0])
 
 
 @cache

@@ -48,6 +48,8 @@ def told(row: PublishedRow) -> list[str]:
         "encoder": row.encoder,
         "decoder": row.decoder,
         "trained on the benchmark": "yes" if row.trained_on_benchmark else None,
+        "tuned parameters": f"{row.tuned_millions:g} M" if row.tuned_millions else None,
+        "minutes": row.minutes,
     }
     return [f"{name}: {value}" for name, value in facts.items() if value]
 
@@ -122,7 +124,7 @@ def _markdown(table: PublishedTable) -> str:
     flagged = [f"- {_plain(place.row.model)}: {_plain(flag.message)}" for place in table.places for flag in place.flags]
     blocks = [
         [f"## {_plain(table.name)}"],
-        described(table),
+        [line.replace(f"{TRAINED} ", f"\\{TRAINED} ") for line in described(table)],
         markdown_table(["rank", "model", *map(heading, table.columns)], rows),
         ["Flagged:", "", *flagged] if flagged else [],
     ]

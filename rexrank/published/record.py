@@ -227,8 +227,8 @@ def _record(board: Board) -> tuple[PublishedRow, ...]:
 
 
 def _lines(name: str) -> Iterator[dict[str, str]]:
-    with files("rexrank.published").joinpath(name).open(encoding="utf-8", newline="") as handle:
-        yield from csv.DictReader(handle, strict=True)
+    text = files("rexrank.published").joinpath(name).read_text(encoding="utf-8")
+    yield from csv.DictReader(text.splitlines(), strict=True)
 
 
 def _row(
