@@ -130,8 +130,10 @@ def read_file(path: Path, name: str, limits: Limits, any_ending: bool = False) -
             _known_ending(path.name, name)
         _check_size(status.st_size, name, limits)
         with path.open("rb") as handle:
-            # One byte more than allowed tells a file that grew meanwhile.
-            data = handle.read(limits.file_bytes + 1)
+            data = handle.read(status.st_size + 1)
+            if len(data) > status.st_size:
+                # It grew meanwhile. Not asked for at once: all that is allowed would be set aside in memory.
+                data += handle.read(limits.file_bytes + 1 - len(data))
     except RefusedInput:
         raise
     except FileNotFoundError:
