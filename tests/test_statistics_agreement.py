@@ -95,6 +95,18 @@ def test_scores_are_compared_on_what_both_have(resampling: Resampling) -> None:
     assert differing(found, "good", "partly").difference == pytest.approx(expected)
 
 
+def test_the_better_one_is_better_on_what_both_have(resampling: Resampling) -> None:
+    """The first has the higher coefficient only because it has the easy candidates alone."""
+    easy = np.arange(120) < 40
+    hard_expert = np.where(easy, EXPERT, RANDOM.permutation(EXPERT))
+    first = np.where(easy, EXPERT + RANDOM.normal(size=120), np.nan)
+    found = resampling.compare("kendall", {"first": first, "second": np.where(easy, EXPERT, POOR)}, hard_expert)
+    assert list(found.estimates) == ["first", "second"]
+    one = differing(found, "second", "first")
+    assert one.difference > 0
+    assert one.interval[0] > 0
+
+
 def test_a_score_that_never_varies_is_undefined_and_last(resampling: Resampling) -> None:
     found = resampling.compare("kendall", {"flat": np.ones(120), "poor": POOR}, EXPERT)
     assert list(found.estimates) == ["poor", "flat"]

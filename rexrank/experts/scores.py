@@ -45,6 +45,8 @@ def read_scores(path: Path, candidates: Sequence[Candidate]) -> tuple[dict[str, 
             raise UnreadableJudgements(f"{place}: {shown(key[1])} of study {shown(key[0])} is there twice; keep one")
         seen.add(key)
         for name in row:
+            if not name.isprintable():
+                raise UnreadableJudgements(f"{path.name} has a column whose name cannot be shown; name it anew")
             if name and name not in ("study_id", *_PLACES):
                 column = columns.setdefault(name, np.full(len(candidates), math.nan))
                 if key in known:

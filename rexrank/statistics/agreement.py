@@ -54,10 +54,9 @@ class Difference:
     """How much better one score agrees than another.
 
     Attributes:
-        better: The score with the higher coefficient.
+        better: The score with the higher coefficient on the candidates that both have.
         worse: The other.
-        difference: Of the coefficients on the candidates that both have; never negative, but where the two have
-            values for different candidates.
+        difference: Of the coefficients on the candidates that both have; never negative.
         interval: Lower and upper limit, not corrected for the number of pairs.
         p: Two-sided.
         p_holm: The same, corrected for all pairs of scores.
@@ -272,14 +271,16 @@ class Resampling:
         self, measure: Measure, columns: Mapping[str, Floats], expert: Floats, drawn: Mapping[str, _Drawn]
     ) -> list[Difference]:
         found: list[tuple[str, str, float, tuple[float, float], float]] = []
-        for better, worse in combinations(columns, 2):
-            pair = self._on_common(measure, (better, worse), columns, expert, drawn)
-            values = [one.estimate.value for one in pair]
-            draws = pair[0].draws - pair[1].draws
+        for names in combinations(columns, 2):
+            pair = self._on_common(measure, names, columns, expert, drawn)
+            ordered = sorted(zip(names, pair, strict=True), key=lambda one: _descending(one[1].estimate.value))
+            (better, first), (worse, second) = ordered
+            draws = first.draws - second.draws
             interval = self._interval(draws)
-            if values[0] is None or values[1] is None or interval is None:
+            if first.estimate.value is None or second.estimate.value is None or interval is None:
                 continue
-            found.append((better, worse, values[0] - values[1], interval, _two_sided(draws)))
+            difference = first.estimate.value - second.estimate.value
+            found.append((better, worse, difference, interval, _two_sided(draws)))
         corrected = holm([one[-1] for one in found])
         return [Difference(*one, p_holm=p_holm) for one, p_holm in zip(found, corrected, strict=True)]
 
