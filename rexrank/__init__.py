@@ -39,6 +39,7 @@ _SUBPACKAGES = frozenset(
         "rewards",
         "scoring",
         "statistics",
+        "validity",
     }
 )
 

@@ -36,6 +36,8 @@ MAY_IMPORT = {
     "rexrank/analysis": FORMULAS | {"scoring", "published", "figures", "comparison", "analysis"},
     "rexrank/comparison": FORMULAS | {"scoring", "figures", "comparison"},
     "rexrank/rewards": FORMULAS | {"encoders", "scoring", "rewards"},
+    "rexrank/validity": FORMULAS
+    | {"scoring", "hub", "board", "benchmarks", "comparison", "figures", "analysis", "published", "validity"},
     "rexrank/benchmarks": FORMULAS | {"scoring", "hub", "board", "benchmarks"},
 }
 

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -33,16 +33,23 @@ class Fields:
         texts: Fields of which a record has at least one.
         others: Fields that are kept where they are there.
         ids: Names of the field that holds the id; the first one that is there counts.
+        prefix: Fields that begin with it are kept too, whatever follows; empty for none.
     """
 
     texts: tuple[str, ...]
     others: tuple[str, ...] = ()
     ids: tuple[str, ...] = ("study_id",)
+    prefix: str = ""
 
     @property
     def all(self) -> tuple[str, ...]:
         """Every field that is kept."""
         return self.texts + self.others
+
+    def kept_of(self, names: Iterable[str]) -> list[str]:
+        """Those of the names that are read."""
+        prefix = self.prefix
+        return [name for name in names if name in self.all or (prefix and name.startswith(prefix))]
 
     def id_in(self, names: Container[str]) -> str | None:
         """The name of the id among these names."""
@@ -455,5 +462,8 @@ def kept_fields(value: object, fields: Fields) -> object:
     if not isinstance(value, Mapping):
         return value
     kept = {name: value[name] for name in fields.all if name in value}
-    names = value.repeated.intersection(fields.all) if isinstance(value, RepeatedFields) else None
+    if fields.prefix:
+        prefix = fields.prefix
+        kept |= {name: value[name] for name in value if isinstance(name, str) and name.startswith(prefix)}
+    names = value.repeated.intersection(kept) if isinstance(value, RepeatedFields) else None
     return _repeated(kept, names) if names else kept

@@ -25,8 +25,12 @@ IMPRESSION_FIELDS = ("impression", "section_impression")
 REPORT_FIELDS = ("report", "reports")
 # What the builders write, ReXrank's MIMIC-CXR file, and the table of CheXpert Plus.
 PATIENT_FIELDS = ("patient_id", "subject_id", "deid_patient_id")
+# What studies are grouped by; ReXrank's files call the views of the images frontal_lateral.
+ATTRIBUTE_FIELDS = ("site", "view", "frontal_lateral", "sex", "age", "comparison")
+LABEL_PREFIX = "labels_"
 _SECTION_FIELDS = FINDINGS_FIELDS + IMPRESSION_FIELDS
 _REFERENCE_FIELDS = _SECTION_FIELDS + REPORT_FIELDS
+_REFERENCES = Fields(_REFERENCE_FIELDS, ("context", *PATIENT_FIELDS, *ATTRIBUTE_FIELDS), prefix=LABEL_PREFIX)
 _ABSENT_WORDS = frozenset({"nan", "none", "null"})
 
 
@@ -89,7 +93,7 @@ def collect_references(source: Source, track: Track, limits: Limits) -> tuple[Re
     if not isinstance(track, str) or track not in TRACKS:
         message = f"there is no track of that name; there are {', '.join(TRACKS)}"
         return References(), [Problem("wrong_type", None, None, "track", message)]
-    reader = Reader(source, "references", Fields(_REFERENCE_FIELDS, ("context", *PATIENT_FIELDS)), limits)
+    reader = Reader(source, "references", _REFERENCES, limits)
     studies = {study_id: reader.study(study_id, value, track) for study_id, value in reader.values().items()}
     sha256 = reader.sha256 or _canonical_sha256({study.study_id: _canonical(study) for study in studies.values()})
     return References(studies, reader.faults.file, sha256, reader.positional), reader.faults.problems()
@@ -226,12 +230,12 @@ class Reader:
         report = self._first(study_id, value, REPORT_FIELDS)
         context = value.get("context")
         context = context if isinstance(context, str) and context.strip() else None
-        patient = _patient(value)
+        further: dict[str, Any] = {"patient_id": _patient(value), "attributes": _attributes(value)}
         if any(name in value for name in _SECTION_FIELDS):
             findings = self._first(study_id, value, FINDINGS_FIELDS)
             impression = self._first(study_id, value, IMPRESSION_FIELDS)
-            return Study(study_id, findings, impression, report, context, patient_id=patient)
-        return replace(_split(study_id, report, context, track), patient_id=patient)
+            return Study(study_id, findings, impression, report, context, **further)
+        return replace(_split(study_id, report, context, track), **further)
 
     def _first(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> str | None:
         field = next((name for name in fields if name in value), None)
@@ -329,6 +333,28 @@ def _patient(value: Mapping[str, Any]) -> str | None:
         if isinstance(patient, float) and patient.is_integer():
             return str(int(patient))
     return None
+
+
+def _attributes(value: Mapping[str, Any]) -> dict[str, str]:
+    """What a record says of its study beside the texts, as words; several views are joined."""
+    found: dict[str, str] = {}
+    for name, said in value.items():
+        if name not in ATTRIBUTE_FIELDS and not name.startswith(LABEL_PREFIX):
+            continue
+        parts = said if isinstance(said, list | tuple) else [said]
+        words = [word for part in parts if (word := _word(part))]
+        if words:
+            found["view" if name == "frontal_lateral" else name] = ", ".join(dict.fromkeys(words))
+    return found
+
+
+def _word(value: object) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:g}"
+    if not isinstance(value, str | int):
+        return ""
+    word = str(value).strip()
+    return "" if word.lower() in _ABSENT_WORDS else word
 
 
 def _is_address(source: object) -> TypeGuard[str | os.PathLike[str]]:

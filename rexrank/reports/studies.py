@@ -81,6 +81,8 @@ class Study:
         context: Indication, comparison and the like, never compared.
         alternatives: Further references of the same track, after the first.
         patient_id: Opaque id of the patient, where the file has one.
+        attributes: What else the file says of the study: ``site``, ``view``, ``sex``, ``age``, ``comparison`` and
+            ``labels_…``, as text; those that are blank are not there.
     """
 
     study_id: str
@@ -90,6 +92,7 @@ class Study:
     context: str | None = None
     alternatives: tuple[str, ...] = ()
     patient_id: str | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def has(self, track: Track) -> bool:
         """Whether there is a text to compare with on this track; of a report one section is enough."""

@@ -37,7 +37,7 @@ def delimited_entries(data: bytes, delimiter: str, fields: Fields, faults: Fault
         raise faults.fatal("wrong_columns", f"it is empty; {_wanted(fields)}")
     id_name = _check_columns(header, fields, faults)
     id_place = header.index(id_name)
-    places = {name: header.index(name) for name in fields.all if name in header}
+    places = {name: header.index(name) for name in fields.kept_of(header)}
     for line, row in rows:
         if len(row) != len(header):
             message = f"line {line} has {len(row)} fields and the header {len(header)}; put texts in double quotes"
@@ -89,7 +89,8 @@ def parquet_entries(data: bytes, fields: Fields, faults: Faults) -> Iterator[Ent
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(data))
         id_name = _check_columns(file.schema_arrow.names, fields, faults)
-        columns = list(dict.fromkeys(name for name in [id_name, *fields.all] if name in file.schema_arrow.names))
+        kept = fields.kept_of(file.schema_arrow.names)
+        columns = list(dict.fromkeys([id_name, *kept]))
         words = _text_columns(file.schema_arrow, columns, id_name, fields, faults)
         # Read as dictionaries, a text that is repeated a million times is in memory once.
         file = parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=words)
@@ -100,7 +101,7 @@ def parquet_entries(data: bytes, fields: Fields, faults: Faults) -> Iterator[Ent
             batch.validate(full=True)
             values = {name: _texts(batch.column(name)) for name in columns}
             for offset, study_id in enumerate(values[id_name]):
-                row = {name: values[name][offset] for name in columns if name in fields.all}
+                row = {name: values[name][offset] for name in kept}
                 yield Entry(study_id, row, f"row {start + offset}")
             start += batch.num_rows
     except RefusedInput:
@@ -143,7 +144,8 @@ def _text_columns(
 
 def _check_columns(found: Sequence[str], fields: Fields, faults: Faults) -> str:
     """The name of the column with the ids; refuses a file that lacks it, or every text."""
-    repeated = sorted({name for name in found if name in {*fields.ids, *fields.all} and found.count(name) > 1})
+    known = {*fields.ids, *fields.kept_of(found)}
+    repeated = sorted({name for name in found if name in known and found.count(name) > 1})
     if repeated:
         raise faults.fatal("duplicate_key", f"column {_quoted(repeated)} occurs twice", field=repeated[0])
     id_name = fields.id_in(found)

@@ -1,0 +1,1 @@
+"""Validity: what a score means, and when it means nothing."""
