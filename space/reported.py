@@ -20,8 +20,8 @@ NO_TRACK = "not stated"
 # Of an address, no more than a name can have is looked up.
 _NAME_LENGTH, _SAID_LENGTH = 100, 40
 _LEAD = (
-    "Numbers that others have printed, copied from their source and computed by nobody here. What cannot be, or hardly "
-    "can, is flagged. "
+    "Numbers that others have printed, copied from their source; none of them was computed here. What cannot be, or "
+    "hardly can, is flagged. "
 )
 _FOLLOW_THE_VIEW = """
 watch("value", () => {
@@ -129,7 +129,7 @@ def _record(board: str) -> list[PublishedTable]:
 def heading_html(shown: Offers) -> str:
     """Say what is shown, and link to it."""
     asked = {name: value for name, value in vars(shown.choice).items() if value}
-    link = f'<a class="rx-here" href="{board_address("", asked)}">Link to this view</a>'
+    link = f'<a class="rx-here" href="{board_address("./reported", asked)}">Link to this view</a>'
     notes = "".join(f'<p class="rx-note" role="status">{escape(note)}</p>' for note in shown.notes)
     return f'{notes}<p class="rx-view">{_LEAD}{escape(NO_RANGE)} {link}</p>'
 
@@ -141,7 +141,7 @@ def tables_html(shown: Offers) -> str:
 
 def _table(table: PublishedTable) -> str:
     said = "".join(f'<p class="rx-facts">{escape(line)}</p>' for line in described(table)[2:])
-    heads = "".join(f"<th>{escape(name)}</th>" for name in ("Rank", "Model", *map(heading, table.columns)))
+    heads = "".join(f"<th>{_head(name)}</th>" for name in ("Rank", "Model", *map(heading, table.columns)))
     body = "".join(_row(place, table) for place in table.places)
     return (
         f'<section class="rx-section"><h3>{escape(table.name)}</h3>'
@@ -149,6 +149,12 @@ def _table(table: PublishedTable) -> str:
         f'<div class="rx-wide rx-scores rx-reported"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody>'
         "</table></div></section>"
     )
+
+
+def _head(name: str) -> str:
+    """A heading whose arrow never stands alone in a line."""
+    label, between, arrow = name.rpartition(" ")
+    return f"{escape(label)}&nbsp;{arrow}" if between and not arrow.isalnum() else escape(name)
 
 
 def _source(table: PublishedTable) -> str:
@@ -196,7 +202,7 @@ def own_html(data: BoardData, shown: Offers) -> str:
         none = '<p class="rx-quiet">This board has no result of its own here.</p>'
         return f'<section class="rx-section">{head}{none}</section>'
     keys = [key for key in (shown.tables[0].columns if shown.tables else ()) if any(_own(row, key) for row in own)]
-    heads = "".join(f"<th>{escape(name)}</th>" for name in ("Model", "Studies", *map(heading, keys)))
+    heads = "".join(f"<th>{_head(name)}</th>" for name in ("Model", "Studies", *map(heading, keys)))
     body = "".join(_own_row(row, keys) for row in own)
     place = {"benchmark": choice.benchmark, "track": choice.track}
     return (

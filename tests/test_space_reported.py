@@ -87,7 +87,7 @@ def test_all_links_are_https_or_the_boards_own() -> None:
     for choice in ALL:
         shown = offers(choice)
         html = heading_html(shown) + tables_html(shown) + own_html(board(), shown) + across_html(shown)
-        assert all(address.startswith(("https://", "?", "./")) for address in re.findall(r'href="([^"]*)"', html))
+        assert all(address.startswith(("https://", "./")) for address in re.findall(r'href="([^"]*)"', html))
 
 
 def test_names_are_harmless() -> None:

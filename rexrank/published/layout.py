@@ -41,17 +41,15 @@ def described(table: PublishedTable) -> list[str]:
 
 def told(row: PublishedRow) -> list[str]:
     """What the source says of a row beside its scores."""
-    facts = {
-        "institution": row.institution,
-        "venue": row.venue,
-        "year": row.year,
+    plain = [str(fact) for fact in (row.institution, row.venue, row.year) if fact]
+    named = {
         "encoder": row.encoder,
         "decoder": row.decoder,
         "trained on the benchmark": "yes" if row.trained_on_benchmark else None,
         "tuned parameters": f"{row.tuned_millions:g} M" if row.tuned_millions else None,
         "minutes": row.minutes,
     }
-    return [f"{name}: {value}" for name, value in facts.items() if value]
+    return [*plain, *(f"{name}: {value}" for name, value in named.items() if value)]
 
 
 def text(tables: Sequence[PublishedTable]) -> str:
