@@ -253,7 +253,7 @@ BUILDERS: Mapping[str, Builder] = {
     ),
     "annotation": Builder(
         "the test split of an annotation file, as R2Gen and CXPMRG-Bench have it",
-        ("--source annotation.json --of chexpert-plus --name chexpert-plus-image-split-seed0",),
+        ("--source a.json --of iu-xray --name r2gen",),
         _annotation_file,
         _annotation,
     ),

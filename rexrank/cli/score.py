@@ -12,6 +12,7 @@ Examples:
   rexrank score predictions.csv --references references.json --out card/
   rexrank score p.json --references r.json --protocol rexrank@2025-09-05
   rexrank score p.json --references r.json --protocol plain --metrics bleu
+  rexrank score p.json --references annotation.json --protocol cxpmrg
   rexrank score p.json --references r.json --option on_empty_prediction=worst
   rexrank score p.json --references r.json --weights models/ --device cuda
   rexrank score p.json --references r.json --text-preparation sections+lower
@@ -20,7 +21,8 @@ Examples:
 Text options, joined with + to a text preparation or alone; both texts are
 treated alike: lower, collapse (white space), headers-drop, numbers-mark,
 deid-drop or deid-mark (XXXX, ___), and one of the cleaning recipes iu,
-iu_literal_hyphen, mimic_r2gen, mimic_r2gengpt. docs/score.md defines them.
+iu_literal_hyphen, mimic_r2gen, mimic_r2gengpt; truncate-60 and truncate-100
+cut references alone. docs/score.md defines them.
 
 Exit codes: 0 done, 1 refused input (every fault on stderr), 2 wrong usage,
 3 nothing could be computed.
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--protocol",
         default="rexrank",
         metavar="P",
-        help="rule book: rexrank (default, newest version), rexrank@DATE, plain",
+        help="rule book: rexrank (default, newest version), rexrank@DATE, cxpmrg, cxpmrg-iu, plain",
     )
     parser.add_argument(
         "--track", default="findings", metavar="T", help="text compared: findings (default), impression or report"
