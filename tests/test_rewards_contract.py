@@ -235,7 +235,8 @@ def test_wrong_options_are_refused_before_training(options: dict[str, Any]) -> N
 
 def test_options_reach_the_metric_that_has_them() -> None:
     plain = rewards.make({"rouge1": 1, "bleu2": 1})
-    stemmed = rewards.make({"rouge1": 1, "bleu2": 1}, **{"rouge.stemmer": True})
+    own: dict[str, Any] = {"rouge.stemmer": True}
+    stemmed = rewards.make({"rouge1": 1, "bleu2": 1}, **own)
     batch: dict[str, Any] = {"completions": ["Effusions."], "reference": ["Effusion."]}
     assert plain(**batch) != stemmed(**batch)
     assert "stem:porter" in stemmed.signature

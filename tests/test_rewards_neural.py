@@ -86,79 +86,65 @@ def numbers(values: list[float | None]) -> np.ndarray[Any, Any]:
 
 @pytest.mark.parametrize("convention", ["published", "corrected"])
 def test_rewards_are_the_scores_of_a_card(here: dict[str, Any], convention: Any) -> None:
-    keys = [key for key in KEYS if key not in {"cider", "vqa_accuracy_micro"}]
+    options = options_for("cider", convention)
     card = rexrank.score(
         PREDICTIONS,
         REFERENCES,
         protocol="plain",
-        metrics=keys,
+        metrics=KEYS,
         convention=convention,
+        options=options,
         **here,
     )
     assert not card.unavailable
-    together = rewards.make(dict.fromkeys(keys, 1.0), convention=convention, **here)
+    together = rewards.make(dict.fromkeys(KEYS, 1.0), convention=convention, **here, **options)
     total = np.zeros(len(PREDICTIONS))
-    for key in keys:
-        reward = rewards.make(key, convention=convention, **here)
+    for key in KEYS:
+        reward = rewards.make(key, convention=convention, **here, **options_for(key, convention))
         scores = np.array([math.nan if value is None else value for value in card.per_study[key].to_pylist()])
         found = numbers(reward(completions=PREDICTIONS, reference=REFERENCES))
         np.testing.assert_allclose(found, Scale.of(key).rewards(scores), atol=1e-6, err_msg=key)
         if Scale.of(key) == Scale(0.0, 1.0) and convention == "corrected":
             np.testing.assert_allclose(found, scores, atol=1e-6, err_msg=key)
         assert card.signatures[key] in reward.signature
+        better = scores if score_keys()[key].direction == "higher" else -scores
+        order = np.argsort(better[~np.isnan(better)], kind="stable")
+        assert (np.diff(found[~np.isnan(better)][order]) >= -1e-6).all(), f"{key}: a better score has a lower reward"
         total += found
     np.testing.assert_allclose(numbers(together(completions=PREDICTIONS, reference=REFERENCES)), total, atol=1e-5)
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_an_identical_text_has_the_highest_reward(key: str, here: dict[str, Any]) -> None:
-    reward = rewards.make(key, **here, **options_for(key))
-    candidates = [*PREDICTIONS, "", "Nothing else."]
-    for reference in REFERENCES[:4]:
-        found = reward(completions=[reference, *candidates], reference=[reference] * (len(candidates) + 1))
-        best, others = found[0], [value for value in found[1:] if value is not None]
-        assert best in (None, 1.0)
-        assert all(0.0 <= value <= 1.0 for value in others)
-        if best is None:
-            continue
-        assert found[-2] == min(others), "saying nothing has the lowest reward"
+def test_an_identical_text_has_the_highest_reward(here: dict[str, Any]) -> None:
+    candidates = [*PREDICTIONS[:5], "Nothing else.", ""]
+    for key in KEYS:
+        reward = rewards.make(key, **here, **options_for(key))
+        for reference in REFERENCES[:3]:
+            best, *others = reward(completions=[reference, *candidates], reference=[reference] * (len(candidates) + 1))
+            if best is None:
+                continue
+            assert best == 1.0, key
+            assert all(value is None or 0.0 <= value <= 1.0 for value in others), key
+            assert others[-1] == min(value for value in others if value is not None), f"{key} rewards silence"
+        assert reward.counts.n > reward.counts.n_undefined, key
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_order_and_neighbours_do_not_matter(key: str, here: dict[str, Any]) -> None:
-    reward = rewards.make(key, **here, **options_for(key))
-    rows = list(zip(PREDICTIONS, REFERENCES, strict=True)) + [(PREDICTIONS[0], REFERENCES[1])] * 2
-    together = numbers(reward(completions=[one for one, _ in rows], reference=[other for _, other in rows]))
-    order = list(range(len(rows)))
-    random.Random(3).shuffle(order)
-    rewards.close()
-    shuffled = numbers(reward(completions=[rows[at][0] for at in order], reference=[rows[at][1] for at in order]))
-    np.testing.assert_allclose(shuffled, together[order], atol=1e-5)
-    rewards.close()
-    alone = numbers(reward(completions=[rows[2][0]], reference=[rows[2][1]]))
-    np.testing.assert_allclose(alone, together[2:3], atol=1e-5)
+def test_order_and_neighbours_do_not_matter(here: dict[str, Any]) -> None:
+    made = {key: rewards.make(key, cache=False, **here, **options_for(key)) for key in KEYS}
+    rows = [*CHOSEN, (PREDICTIONS[0], REFERENCES[1]), (PREDICTIONS[0], REFERENCES[1])]
+    order = random.Random(3).sample(range(len(rows)), len(rows))
 
+    def found(positions: list[int]) -> dict[str, np.ndarray[Any, Any]]:
+        rewards.close()  # what was made of a text in other company is forgotten
+        chosen = [rows[at] for at in positions]
+        return {
+            key: numbers(reward(completions=[one for one, _ in chosen], reference=[other for _, other in chosen]))
+            for key, reward in made.items()
+        }
 
-@pytest.mark.parametrize("key", KEYS)
-def test_a_better_score_is_a_higher_reward(key: str, here: dict[str, Any]) -> None:
-    options = options_for(key)
-    reward = rewards.make(key, **here, **options)
-    found = numbers(reward(completions=PREDICTIONS, reference=REFERENCES))
-    card = rexrank.score(
-        PREDICTIONS,
-        REFERENCES,
-        protocol="plain",
-        metrics=key,
-        convention="corrected",
-        options=options,
-        **here,
-    )
-    scores = np.array([math.nan if value is None else value for value in card.per_study[key].to_pylist()])
-    sign = 1 if score_keys()[key].direction == "higher" else -1
-    defined = ~np.isnan(scores)
-    assert (np.isnan(found) == ~defined).all()
-    order = np.argsort(sign * scores[defined], kind="stable")
-    assert (np.diff(found[defined][order]) >= -1e-6).all()
+    together, shuffled, alone = found(list(range(len(rows)))), found(order), found([2])
+    for key in KEYS:
+        np.testing.assert_allclose(shuffled[key], together[key][order], atol=1e-5, err_msg=key)
+        np.testing.assert_allclose(alone[key], together[key][2:3], atol=1e-5, err_msg=key)
 
 
 @pytest.mark.slow

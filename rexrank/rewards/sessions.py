@@ -1,6 +1,7 @@
 """One kept-open session a process and setting, which all rewards with this setting share."""
 
 import os
+import sys
 import threading
 
 from rexrank.encoders.devices import devices
@@ -15,6 +16,7 @@ _Place = tuple[EncoderSettings, tuple[str | None, ...]]
 _sessions: dict[_Place, Session] = {}
 _of_parents: list[dict[_Place, Session]] = []
 _lock = threading.Lock()
+_is_forked = False
 
 
 def session(settings: EncoderSettings) -> Session:
@@ -26,6 +28,8 @@ def session(settings: EncoderSettings) -> Session:
     place = settings, tuple(os.environ.get(name) for name in _VARIABLES)
     with _lock:
         if place not in _sessions:
+            if _is_forked and (torch := sys.modules.get("torch")):
+                torch.set_num_threads(1)  # the others of the parent are not there, and would be waited for
             _sessions[place] = Session(settings, kept_open=True)
         return _sessions[place]
 
@@ -54,9 +58,9 @@ def own_device(asked: str | None) -> str | None:
 
 def _start_anew() -> None:
     """Leave a parent's sessions alone: its file of features must not be used, nor closed, by a forked child."""
-    global _sessions, _lock
+    global _sessions, _lock, _is_forked
     _of_parents.append(_sessions)
-    _sessions, _lock = {}, threading.Lock()
+    _sessions, _lock, _is_forked = {}, threading.Lock(), True
 
 
 if hasattr(os, "register_at_fork"):
