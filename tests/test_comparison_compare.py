@@ -244,6 +244,7 @@ def test_the_picture_has_a_row_for_each_system(cards: dict[str, rexrank.ScoreCar
     text = (tmp_path / "differences.svg").read_text()
     for name in cards:
         assert f">{name}<" in text
+    assert ">BLEU-2: difference to base, with 95% intervals</text>" in text
 
 
 @pytest.mark.parametrize(

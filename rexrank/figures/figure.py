@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import re
+import textwrap
 import threading
 import warnings
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ THEME = {
 }
 # How wide a picture of 400 units may grow on a large screen, in CSS pixels.
 _WIDEST = 600
+# As many as stand beside each other on 400 points.
+_TITLE_LETTERS = 60
 # Settings of matplotlib are those of the whole process.
 _DRAWING = threading.RLock()
 
@@ -65,7 +68,7 @@ class Figure:
         return _as_element(self._rendered("svg").decode(), self.title, self.description)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file whose ending (``.svg``, ``.png`` or ``.pdf``) says its form.
+        """Write a file whose ending (``.svg``, ``.png`` or ``.pdf``) says its form, with the title above the picture.
 
         Raises:
             InvalidFigure: Another ending.
@@ -75,10 +78,10 @@ class Figure:
         ending = target.suffix.lower()
         if ending not in ENDINGS:
             raise InvalidFigure(f"{shown(target.name)} is no picture's name; end it with .svg, .png or .pdf")
-        write_atomically(target, self._rendered(ending[1:]))
+        write_atomically(target, self._rendered(ending[1:], titled=True))
 
-    def _rendered(self, form: str) -> bytes:
-        """The picture in a form of matplotlib's, without dates."""
+    def _rendered(self, form: str, titled: bool = False) -> bytes:
+        """The picture in a form of matplotlib's, without dates; pages put a title of their own above it."""
         no_date: dict[str, dict[str, Any]] = {
             "svg": {"Date": None, "Creator": "rexrank", "Title": self.title, "Description": self.description},
             "png": {"Software": None, "Title": _latin(self.title)},
@@ -86,8 +89,14 @@ class Figure:
         }
         buffer = io.BytesIO()
         with settings():
-            look = {"transparent": True} if form == "svg" else {"facecolor": "white", "dpi": _PNG_DPI}
+            look: dict[str, Any] = {"transparent": True} if form == "svg" else {"facecolor": "white", "dpi": _PNG_DPI}
+            if titled:
+                words = f"{textwrap.fill(self.title, _TITLE_LETTERS)}\n"
+                heading = self.drawing.text(0, 1, words, va="bottom", color="#14262b", fontsize=11, parse_math=False)
+                look |= {"bbox_inches": "tight", "pad_inches": 0.1}
             self.drawing.savefig(buffer, format=form, metadata=no_date[form], **look)
+            if titled:
+                heading.remove()
         return buffer.getvalue()
 
 
