@@ -152,9 +152,9 @@ def _table(table: PublishedTable) -> str:
 
 
 def _head(name: str) -> str:
-    """A heading whose arrow never stands alone in a line."""
+    """A heading that breaks at spaces alone, and never before its arrow."""
     label, between, arrow = name.rpartition(" ")
-    return f"{escape(label)}&nbsp;{arrow}" if between and not arrow.isalnum() else escape(name)
+    return escape(f"{label}\N{NO-BREAK SPACE}{arrow}" if between else name).replace("&#45;", "\N{NON-BREAKING HYPHEN}")
 
 
 def _source(table: PublishedTable) -> str:
@@ -312,7 +312,7 @@ def build(page: gr.Blocks, store: BoardStore) -> None:
         shown = offers(choice)
         granted = shown.choice
         return [
-            gr.Dropdown(value=granted.board),
+            granted.board,
             gr.Dropdown(choices=shown.benchmarks, value=granted.benchmark),
             gr.Dropdown(choices=shown.tracks, value=granted.track),
             gr.Dropdown(choices=shown.snapshots, value=granted.snapshot),

@@ -2,15 +2,18 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import pytest
 from space_fixtures import HOST, board_row
 
+from rexrank.hub import connect
 from rexrank.published.record import PublishedRow, rows
 from rexrank.published.standings import PublishedTable, tables
 from space import reported
-from space.data import BoardData
+from space.data import BoardData, BoardStore, LocalCopy, Repos
 from space.reported import Choice, across_html, heading_html, history_html, offers, own_html, tables_html
 
 ALL = [
@@ -135,3 +138,16 @@ def test_ranks_of_all_benchmarks_stand_side_by_side_without_a_mean() -> None:
     assert html.count('<th scope="row">') == 31
     assert "No mean of ranks is given" in html
     assert "share too few models" in across_html(offers(Choice(board="cxpmrg")))
+
+
+def test_another_track_shows_its_newest_snapshot(tmp_path: Path) -> None:
+    store = BoardStore(Repos(connect("http://127.0.0.1:9"), "owner"), LocalCopy(tmp_path, "hub", "owner"))
+    with gr.Blocks() as page:
+        reported.build(page, store)
+    events = {event.fn.__name__: event.fn for event in page.fns.values() if event.fn}
+    assert set(events) == {"opened", "changed", "other_table"}
+    kept = events["changed"]("rexrank", "iu-xray", "findings", "2024-11-27", None)
+    newest = events["other_table"]("rexrank", "iu-xray", "report", "2024-11-27", None)
+    assert (kept[3].value, newest[3].value) == ("2024-11-27", "2026-08-04")
+    assert (newest[1].value, newest[2].value) == ("iu-xray", "report")
+    assert "2026&#45;08&#45;04, iu&#45;xray, report" in newest[6]
