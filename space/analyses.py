@@ -18,6 +18,8 @@ from rexrank.analysis.page import section_html
 from rexrank.analysis.spreading import spread
 from rexrank.analysis.study_table import StudyTable
 from rexrank.analysis.systems import SystemTable, robustness
+from rexrank.analysis.tracks import TITLE as TRACKS
+from rexrank.analysis.tracks import tracks_of_systems
 from rexrank.board.names import name_key
 from rexrank.board.ranking import Direction
 from rexrank.figures import Figure, intervals
@@ -141,6 +143,15 @@ def _robustness(view: View, names: Mapping[tuple[str, str], str]) -> Section:
     return Section(title, *robustness_blocks(robustness(tables, key), label, why=why))
 
 
+def _between_tracks(data: BoardData, view: View) -> list[Section]:
+    """Findings against whole reports, where the board has results of both."""
+    if not {"findings", "report"} <= set(view.tracks):
+        return []
+    sides = [arrange(data, view.protocol, track) for track in ("findings", "report")]
+    tables = [[_table(name, rows, one.how[name], _names(one)) for name, rows in one.groups.items()] for one in sides]
+    return [safely(TRACKS, partial(tracks_of_systems, *tables))]
+
+
 def page_html(data: BoardData, source: str, protocol: str = "", track: str = "") -> str:
     """The analyses of one source.
 
@@ -158,7 +169,7 @@ def page_html(data: BoardData, source: str, protocol: str = "", track: str = "")
             '<p class="rx-empty" role="status">No model yet. The analyses stand here as soon as some are scored; those '
             "of the published tables do already.</p>"
         )
-    return sections_html(own_sections(view))
+    return sections_html([*own_sections(view), *_between_tracks(data, view)])
 
 
 @lru_cache(maxsize=_KEPT_PAGES)
@@ -169,7 +180,9 @@ def _record_html(track: str) -> str:
         "their sources and what is odd in them.",
         quiet=True,
     )
-    return sections_html([Section("Published tables", (said,)), *published.sections(track, NEWEST)])
+    return sections_html(
+        [Section("Published tables", (said,)), *published.sections(track, NEWEST), published.between_tracks()]
+    )
 
 
 def sections_html(sections: Sequence[Section]) -> str:

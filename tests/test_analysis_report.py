@@ -329,7 +329,7 @@ def test_an_unknown_snapshot_is_refused() -> None:
 def test_the_published_tables_alone_make_a_report() -> None:
     found = report([], [], snapshot="newest")
     assert headings(found, 2) == ["In short", "The published tables"]
-    assert "Findings: Some metrics order the models otherwise" in found
+    assert "Findings: some metrics order the models otherwise" in found
     assert "No picture" not in found
 
 

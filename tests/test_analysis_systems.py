@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 
 from rexrank.analysis import published
+from rexrank.analysis.blocks import Paragraph, Picture, Table
 from rexrank.analysis.systems import SystemTable, metric_agreement, ranks, robustness
+from rexrank.analysis.tracks import tracks_of_systems
 
 # shared/specs/rexrank.md 11, computed there from ReXrank's tables of August 2026: findings, 31 models.
 METRICS = ("bleu2", "bertscore", "sembscore", "radgraph_combined", "ratescore", "green", "crimson")
@@ -131,3 +133,29 @@ def test_only_systems_of_all_benchmarks_are_ranked_and_the_others_are_named() ->
 def test_where_lower_is_better_the_lowest_is_first() -> None:
     found = robustness([table("one", {"ant": 0.1, "bee": 0.2}, "lower")] * 2, "bleu2")
     assert {one.name: one.ranks for one in found.spreads} == {"ant": (1, 1), "bee": (2, 2)}
+
+
+def test_tracks_are_compared_on_the_systems_that_both_have() -> None:
+    findings = table("one", {"ant": 0.1, "bee": 0.2, "cat": 0.3, "dog": 0.4, "elk": 0.9})
+    reports = table("one", {"dog": 0.3, "cat": 0.2, "bee": 0.1, "ant": 0.0})
+    (means, picture) = tracks_of_systems([findings], [reports, table("two", {"ant": 1.0})]).blocks
+    assert isinstance(means, Table)
+    assert means.rows == (("one", "4", "0.250", "0.150"),)
+    assert isinstance(picture, Picture)
+    assert picture.draw().description == "one: BLEU-2 1.00."
+
+
+def test_tracks_with_too_few_systems_in_common_are_not_compared() -> None:
+    few = table("one", {"ant": 0.1, "bee": 0.2}), table("one", {"ant": 0.3, "bee": 0.1})
+    for found in (tracks_of_systems(few[:1], few[1:]), tracks_of_systems([], [])):
+        (said,) = found.blocks
+        assert isinstance(said, Paragraph)
+        assert "it takes 4 systems that stand on both tracks" in said.text
+
+
+def test_published_tracks_share_nine_models() -> None:
+    means = published.between_tracks().blocks[0]
+    assert isinstance(means, Table)
+    assert [row[:2] for row in means.rows] == [
+        (name, "9") for name in ("rexgradient", "mimic-cxr", "iu-xray", "chexpert-plus")
+    ]

@@ -74,6 +74,17 @@ def test_a_rank_among_shared_models_says_where_its_range_stands() -> None:
     assert "Not on every benchmark, so not here: Floor." in found
 
 
+def test_both_tracks_of_a_benchmark_are_set_against_each_other() -> None:
+    rows = [
+        board_row(number, f"m{number}", number, section=section, bleu2=0.1 * number + shift)
+        for section, shift in (("findings", 0.0), ("report", 0.05))
+        for number in range(1, 6)
+    ]
+    found = page_html(BoardData(leaderboard=tuple(rows), host=HOST), OWN).split("<h3>Findings or whole report</h3>")[1]
+    assert '<th scope="row">iu-xray</th><td>5</td><td>0.300</td><td>0.350</td>' in found
+    assert "iu-xray: BLEU-2 1.00" in found
+
+
 def test_names_are_text_whatever_they_hold() -> None:
     found = page_html(board(), OWN)
     assert "<b>CXR" not in found
@@ -91,7 +102,7 @@ def test_two_owners_may_have_models_of_one_name() -> None:
 
 def test_a_board_without_results_says_so_and_shows_the_published_tables() -> None:
     assert "No model yet" in page_html(BoardData(host=HOST), OWN)
-    assert page_html(BoardData(host=HOST), RECORD).count("<svg") == 3
+    assert page_html(BoardData(host=HOST), RECORD).count("<svg") == 4
 
 
 def test_the_published_tables_have_their_analyses() -> None:

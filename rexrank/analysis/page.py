@@ -47,7 +47,8 @@ table.text th, table.text td { text-align: left; overflow-wrap: anywhere; } tabl
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--rx-accent); }
 footer { margin-top: 50px; border-top: 1px solid var(--rx-line); padding-top: 10px; }
 @media (max-width: 480px) { body { padding: 16px 14px 40px; } h1 { font-size: 24px; }
-  .summary { padding: 12px 14px; } table { font-size: 13px; } th, td { padding-left: 9px; } }
+  .summary { padding: 12px 14px; } table { font-size: 13px; } th, td { padding-left: 9px; }
+  table:not(.text) td { white-space: normal; } }
 @media print {
   :root { --rx-ink: #000; --rx-quiet: #333; --rx-line: #bbb; --rx-accent: #0f5e57; --page: #fff; --panel: #fff; }
   body { max-width: none; padding: 0; font-size: 11pt; } h2, h3 { break-after: avoid; } .wide { overflow: visible; }

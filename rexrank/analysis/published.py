@@ -8,6 +8,7 @@ import numpy as np
 from rexrank.analysis.between import robustness_blocks
 from rexrank.analysis.blocks import Block, Paragraph, Picture, Section, Table, listed
 from rexrank.analysis.systems import FEWEST_SYSTEMS, SystemTable, metric_agreement, robustness
+from rexrank.analysis.tracks import tracks_of_systems
 from rexrank.figures import heatmap
 from rexrank.figures.scales import number
 from rexrank.metrics import score_keys
@@ -87,6 +88,15 @@ def sections(track: str = "findings", snapshot: str = NEWEST) -> list[Section]:
     if not found:
         return [Section("Published tables", (Paragraph("There are no tables of this track and snapshot."),))]
     return [_difficulty(found), _agreement(found), _robustness(found)]
+
+
+def between_tracks(snapshot: str = NEWEST) -> Section:
+    """Findings against whole reports, on the models that the published tables have on both.
+
+    Raises:
+        UnknownTable: The record has no such snapshot.
+    """
+    return tracks_of_systems(tables("findings", snapshot), tables("report", snapshot))
 
 
 def _difficulty(found: Sequence[SystemTable]) -> Section:

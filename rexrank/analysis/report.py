@@ -8,13 +8,15 @@ from rexrank import __version__
 from rexrank.analysis import published
 from rexrank.analysis.agreeing import agreement
 from rexrank.analysis.appendix import not_computed, signatures
-from rexrank.analysis.between import families, findings_and_report, from_benchmark_to_benchmark, track_pairs
+from rexrank.analysis.between import families, from_benchmark_to_benchmark
 from rexrank.analysis.blocks import Paragraph, Section, safely
 from rexrank.analysis.cards import CardSet, Lengths, card_sets
 from rexrank.analysis.length_effects import length_effects
 from rexrank.analysis.page import page
 from rexrank.analysis.spreading import spread
 from rexrank.analysis.standings import facts, scores_and_ranks
+from rexrank.analysis.tracks import TITLE as TRACKS
+from rexrank.analysis.tracks import findings_and_report, track_pairs
 from rexrank.published.record import UnknownTable
 from rexrank.scoring.progress import Progress, Report, reporting
 
@@ -99,7 +101,7 @@ def _between(
         yield safely("From benchmark to benchmark", partial(from_benchmark_to_benchmark, family))
     for left, right in pairs:
         tell("findings and whole reports")
-        yield safely(f"Findings or whole report · {left.benchmark}", partial(findings_and_report, left, right))
+        yield safely(f"{TRACKS} · {left.benchmark}", partial(findings_and_report, left, right))
 
 
 def _of_record(snapshot: str) -> Iterator[Section]:
@@ -112,8 +114,9 @@ def _of_record(snapshot: str) -> Iterator[Section]:
         except UnknownTable:
             continue
         for section in found:
-            told = tuple(f"{words.capitalize()}: {sentence}" for sentence in section.told)
+            told = tuple(f"{words.capitalize()}: {sentence[:1].lower()}{sentence[1:]}" for sentence in section.told)
             yield Section(f"{section.title} · {words}", section.blocks, told)
+    yield safely(TRACKS, partial(published.between_tracks, snapshot))
 
 
 def _further(related: Sequence[object], pairs: Sequence[object]) -> list[str]:
