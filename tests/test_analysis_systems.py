@@ -8,6 +8,8 @@ from rexrank.analysis import published
 from rexrank.analysis.blocks import Paragraph, Picture, Table
 from rexrank.analysis.systems import SystemTable, metric_agreement, ranks, robustness
 from rexrank.analysis.tracks import tracks_of_systems
+from rexrank.published.checks import flags
+from rexrank.published.record import rows
 
 # shared/specs/rexrank.md 11, computed there from ReXrank's tables of August 2026: findings, 31 models.
 METRICS = ("bleu2", "bertscore", "sembscore", "radgraph_combined", "ratescore", "green", "crimson")
@@ -95,6 +97,14 @@ def test_published_means_and_deviations(record: dict[str, SystemTable], benchmar
         values = found.values[:, found.keys.index(key)]
         assert np.nanmean(values) == pytest.approx(mean, abs=0.00051)
         assert np.nanstd(values, ddof=1) == pytest.approx(deviation, abs=0.00051)
+
+
+def test_odd_rows_are_counted_and_taken_as_printed() -> None:
+
+    for track in ("findings", "report"):
+        odd = sum(bool(found) for found in flags(rows(track=track, snapshot="newest")))
+        said = [block.text for block in published.sections(track)[0].blocks if isinstance(block, Paragraph)]
+        assert any(text.startswith(f"{odd} of these ") for text in said) == (odd > 0)
 
 
 def test_models_have_one_spelling_in_all_tables() -> None:

@@ -1,6 +1,7 @@
 """The analyses of the ReXrank paper on its published tables, where there is one number a model and no study."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from rexrank.analysis.tracks import tracks_of_systems
 from rexrank.figures import heatmap
 from rexrank.figures.scales import number
 from rexrank.metrics import score_keys
+from rexrank.published.checks import flags
 from rexrank.published.record import NEWEST, PublishedRow, declared_scores, rows
 from rexrank.terms import Direction
 
@@ -87,7 +89,17 @@ def sections(track: str = "findings", snapshot: str = NEWEST) -> list[Section]:
     found = [table for table in tables(track, snapshot) if len(table.names) >= FEWEST_SYSTEMS]
     if not found:
         return [Section("Published tables", (Paragraph("There are no tables of this track and snapshot."),))]
-    return [_difficulty(found), _agreement(found), _robustness(found)]
+    difficulty = _difficulty(found)
+    remarks = tuple(_remarks(rows(track=track, snapshot=snapshot)))
+    return [replace(difficulty, blocks=(*difficulty.blocks, *remarks)), _agreement(found), _robustness(found)]
+
+
+def _remarks(shown: Sequence[PublishedRow]) -> Iterator[Paragraph]:
+    """How many of the rows are odd: they are taken as they were printed, so what follows from them is too."""
+    odd = sum(bool(found) for found in flags(shown))
+    if odd:
+        said = f"{odd} of these {len(shown)} rows look odd (`rexrank published` says why); they are taken as printed."
+        yield Paragraph(said, quiet=True)
 
 
 def between_tracks(snapshot: str = NEWEST) -> Section:
