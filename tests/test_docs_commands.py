@@ -206,7 +206,7 @@ def test_the_fields_of_a_card_are_described() -> None:
     rows = re.search(r"^\| field \| what \|\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     assert rows is not None
     named = [name for row in rows[1].splitlines()[1:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
-    assert sorted(named) == sorted([*card.to_json(), "per_study"])
+    assert sorted(named) == sorted([*card.to_json(), "per_study", "statistics"])
 
 
 def test_the_page_of_metrics_is_what_the_registry_says() -> None:
