@@ -1,5 +1,6 @@
 """IU X-ray comes out of the installed archive exactly as ReXrank's own file has it."""
 
+import csv
 import io
 import json
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rexrank.benchmarks import BenchmarkError, iu_xray, openi
+from rexrank.benchmarks import BenchmarkError, iu_xray, openi, repository
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +143,24 @@ def _trusted(folder: Path, members: dict[str, bytes], monkeypatch: pytest.Monkey
     path.write_bytes(data)
     monkeypatch.setattr(openi, "ARCHIVE_SHA256", sha256(data).hexdigest())
     return path
+
+
+def test_human_labels_are_those_of_negbios_gold_standard(shared_data: Path) -> None:
+    with (shared_data / "iu_xray/labels_negbio_gold14.csv").open(encoding="utf-8", newline="") as file:
+        gold = {row["filename"]: row for row in csv.DictReader(file)}
+    reports = openi.read_reports(openi.archive_path())
+    labelled = {number: iu_xray.labels(reports[int(number[3:])].majors) for number in gold}
+    assert len(labelled) == 3851
+    for name in ("normal", *iu_xray.LABEL_HEADINGS):
+        column = name if name == "normal" else name.capitalize().replace("_t", "_T")
+        different = [number for number, row in gold.items() if int(row[column]) != labelled[number][name]]
+        assert different == [], name
+
+
+def test_test_studies_bring_their_labels_along() -> None:
+    benchmark = iu_xray.load()
+    table = repository.table(benchmark)
+    assert table.column_names[-14] == "labels_normal"
+    normal = table.column("labels_normal").to_pylist()
+    assert (sum(normal), len(normal)) == (307, 590)
+    assert sum(table.column("labels_atelectasis").to_pylist()) == 39

@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from rexrank.errors import RexrankError
 from rexrank.reports.studies import whole_report
@@ -14,6 +14,8 @@ from rexrank.terms import TRACKS
 # In the order of the data file.
 REQUIRED = ("study_id", "findings", "impression", "context", "image_path", "key_image_path")
 OPTIONAL = ("report", "patient_id", "site", "view", "sex", "age")
+# What people say of a study; one column each (``labels_normal``).
+LABEL_PREFIX = "labels_"
 
 
 class BenchmarkError(RexrankError):
@@ -83,6 +85,8 @@ class BenchmarkStudy(_Study):
         view: View of each image, as the source names it.
         sex: As the source writes it.
         age: As the source writes it.
+        labels: What people found in the study: finding, or ``normal``, to 1 where it is there, 0 where it is not, -1
+            where they were not sure. Empty where nobody labelled it.
     """
 
     comparison: str | None
@@ -95,10 +99,17 @@ class BenchmarkStudy(_Study):
     view: tuple[str, ...] = ()
     sex: str | None = None
     age: str | None = None
+    labels: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def text(self, track: str) -> str | None:
         """The study's text for a track, or None when it has none."""
         return self.report if track == "report" and self.report else super().text(track)
+
+    def value(self, column: str) -> Any:
+        """What the study has in a column of the data file."""
+        if column.startswith(LABEL_PREFIX):
+            return self.labels.get(column.removeprefix(LABEL_PREFIX))
+        return getattr(self, column)
 
     @property
     def context(self) -> str:
@@ -153,10 +164,12 @@ class Benchmark:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Columns of the data file: those of every benchmark, and of the others those that hold anything."""
-        return REQUIRED + tuple(name for name in OPTIONAL if any(getattr(study, name) for study in self.studies))
+        optional = tuple(name for name in OPTIONAL if any(getattr(study, name) for study in self.studies))
+        labels = dict.fromkeys(f"{LABEL_PREFIX}{name}" for study in self.studies for name in study.labels)
+        return REQUIRED + optional + tuple(labels)
 
     @cached_property
     def content_sha256(self) -> str:
         """Hash of everything in the data file, whatever library version wrote it."""
-        rows = [[getattr(study, name) for name in self.columns] for study in self.studies]
+        rows = [[study.value(name) for name in self.columns] for study in self.studies]
         return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()

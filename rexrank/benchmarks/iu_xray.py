@@ -4,7 +4,7 @@ The ids of the split are shipped (facts); the texts are read at run time, see :m
 Split: Chen et al., Generating Radiology Reports via Memory-driven Transformer, EMNLP 2020.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -15,12 +15,32 @@ from rexrank.benchmarks.benchmark import Benchmark, BenchmarkStudy, TrainingStud
 NAME = "iu-xray"
 DESCRIPTION = (
     "The 590 test studies of IU X-ray (Open-i) in the R2Gen split, two images a study, with findings and impression. "
-    "Built from the 3,955 public reports; no word is changed."
+    "Built from the 3,955 public reports; no word is changed. `labels_…` are what human indexers found."
 )
 PROVENANCE = (
     "Split: Chen et al., *Generating Radiology Reports via Memory-driven Transformer*, EMNLP 2020 (R2Gen). Study ids, "
     "image\nnames and `context` are those of ReXrank's file for the same studies."
 )
+
+# Headings of the indexers' terms that stand for each finding, as NegBio's gold standard has them (Peng et al., AMIA
+# Joint Summits 2018, openi_gld_std14.csv); its column of hernias is empty, so there is none here. Effusions of the
+# pericardium count among its effusions.
+LABEL_HEADINGS: Mapping[str, frozenset[str]] = {
+    "atelectasis": frozenset({"Pulmonary Atelectasis", "Atelectasis"}),
+    "cardiomegaly": frozenset({"Cardiomegaly"}),
+    "effusion": frozenset({"Pleural Effusion", "Pericardial Effusion"}),
+    "infiltration": frozenset({"Infiltrate"}),
+    "mass": frozenset({"Mass"}),
+    "nodule": frozenset({"Nodule"}),
+    "pneumonia": frozenset({"Pneumonia"}),
+    "pneumothorax": frozenset({"Pneumothorax"}),
+    "consolidation": frozenset({"Consolidation"}),
+    "edema": frozenset({"Pulmonary Edema"}),
+    "emphysema": frozenset({"Pulmonary Emphysema", "Emphysema"}),
+    "fibrosis": frozenset({"Pulmonary Fibrosis", "Fibrosis"}),
+    "pleural_thickening": frozenset({"Thickening"}),
+}
+_NORMAL = "normal"
 
 
 @dataclass(frozen=True)
@@ -96,4 +116,16 @@ def _test_studies(reports: Mapping[int, openi.OpenIReport]) -> Iterator[Benchmar
                 comparison=report.comparison,
                 image_path=images,
                 key_image_path=images[entry.key_image or 0],
+                labels=labels(report.majors),
             )
+
+
+def labels(majors: Sequence[str]) -> dict[str, int]:
+    """What the indexers found in a study: ``normal``, then each finding, to 1 or 0.
+
+    Args:
+        majors: Their terms. Those that they gave no finding, for want of an image or of words, are not normal either.
+    """
+    headings = {term.partition("/")[0].strip() for term in majors}
+    found = {name: int(not headings.isdisjoint(known)) for name, known in LABEL_HEADINGS.items()}
+    return {_NORMAL: int(any(heading.lower() == _NORMAL for heading in headings)), **found}

@@ -49,6 +49,7 @@ class OpenIReport:
         findings: What the radiologist saw.
         impression: What the radiologist concluded.
         images: Ids of the images, in the file's order.
+        majors: Terms that people gave the study after reading its report, each ``heading/part/…``.
     """
 
     number: int
@@ -57,6 +58,7 @@ class OpenIReport:
     findings: str | None
     impression: str | None
     images: tuple[str, ...]
+    majors: tuple[str, ...] = ()
 
 
 def archive_path() -> Path:
@@ -120,4 +122,5 @@ def _parse(number: int, xml: bytes) -> OpenIReport:
         findings=sections.get("FINDINGS"),
         impression=sections.get("IMPRESSION"),
         images=tuple(image.get("id", "") for image in root.iter("parentImage")),
+        majors=tuple((term.text or "").strip() for term in root.iter("major")),
     )

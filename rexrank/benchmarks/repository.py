@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from rexrank.benchmarks.benchmark import REQUIRED, Benchmark, BenchmarkError
+from rexrank.benchmarks.benchmark import LABEL_PREFIX, REQUIRED, Benchmark, BenchmarkError
 from rexrank.benchmarks.floors import Floor
 from rexrank.errors import shown
 from rexrank.network import is_loopback
@@ -30,6 +30,7 @@ def schema(columns: Sequence[str] = REQUIRED) -> "pa.Schema":
 
     lists = {"image_path", "view"}
     kinds = {name: pa.list_(pa.string()) if name in lists else pa.string() for name in columns}
+    kinds |= {name: pa.int8() for name in columns if name.startswith(LABEL_PREFIX)}
     return pa.schema([pa.field(name, kind, nullable=name != "study_id") for name, kind in kinds.items()])
 
 
@@ -37,7 +38,7 @@ def table(benchmark: Benchmark) -> "pa.Table":
     """The test split, one row a study, in the split's order."""
     import pyarrow as pa
 
-    rows = [{name: getattr(study, name) for name in benchmark.columns} for study in benchmark.studies]
+    rows = [{name: study.value(name) for name in benchmark.columns} for study in benchmark.studies]
     return pa.Table.from_pylist(rows, schema=schema(benchmark.columns))
 
 
