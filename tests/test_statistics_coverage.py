@@ -39,18 +39,26 @@ def test_studies_of_a_patient_correlate_by_icc() -> None:
     [
         ("mean of skewed scores", 62, None),
         ("mean of skewed scores", 2_347, 0.1),
-        ("corpus BLEU-2", 590, None),
+        ("corpus BLEU-2", 62, None),
         ("F1 of a label with 2%, published", 590, None),
     ],
 )
 def test_intervals_of_the_default_method_cover(name: str, studies: int, icc: float | None) -> None:
-    found = coverage.measure(_case(name, studies, icc), trials=400, resamples=600, seed=2)
-    # 400 sets leave a standard error of 1.1 %.
-    assert 0.91 <= found["scaled"].truth <= 0.99
+    found = coverage.measure(_case(name, studies, icc), trials=300, resamples=400, seed=2)
+    # 300 sets leave a standard error of 1.3 %.
+    assert 0.9 <= found["scaled"].truth <= 0.99
     assert found["scaled"].truth >= found["percentile"].truth - 0.02
     for one in found.values():
         assert one.truth + one.below + one.above == pytest.approx(1)
         assert one.width > 0
+        assert one.flat <= one.below
+
+
+def test_sets_in_which_nothing_is_found_have_intervals_that_say_nothing() -> None:
+    found = coverage.measure(_case("F1 of a label with 10%, published", 62), trials=300, resamples=200, seed=2)
+    # Six studies have the label, each is found in 40 %.
+    assert found["scaled"].flat == pytest.approx((1 - 0.1 * 0.4) ** 62, abs=0.03)
+    assert found["scaled"].below >= found["scaled"].flat
 
 
 def test_percentiles_of_macro_f1_lie_too_low() -> None:
@@ -64,4 +72,4 @@ def test_the_table_has_a_row_a_case(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3 + 5
     assert all(method in lines[1] for method in METHODS)
-    assert max(map(len, lines)) <= 130
+    assert max(map(len, lines)) <= 140
