@@ -215,7 +215,7 @@ def studies_html(store: BoardStore, protocol: str, track: str, benchmark: str) -
             "hidden, or the Hub does not answer.</p>"
         )
     table = study_table(loaded, view, benchmark, _names(view))
-    of_whom = f"The best {len(loaded)} results whose values are public, {table.n:,} studies that all have."
+    of_whom = f"The best results whose values are public ({len(loaded)}), on the {table.n:,} studies that all have."
     blocks: tuple[Block, ...] = (Paragraph(of_whom, quiet=True),)
     return sections_html(
         [

@@ -211,6 +211,32 @@ def test_one_card_alone_has_a_report(cards: list[ScoreCard]) -> None:
     assert "No picture" not in page
 
 
+def test_a_single_study_ranks_nobody_and_says_nothing_of_length() -> None:
+    keys = ["bleu2", "rouge_l", *LENGTHS]
+    texts = ("Heart.", "No.")
+    made = [rexrank.score({"a": one}, {"a": "Heart normal."}, metrics=keys, progress=False) for one in texts]
+    page = report(made, ["ant", "bee"])
+    assert "A single study ranks no system." in page
+    assert "has no clear effect" not in page
+    assert "Not computed: samples" not in page
+
+
+def test_cards_that_disagree_on_patients_are_not_set_side_by_side() -> None:
+    references = studies(1, 12)
+    made = [
+        rexrank.score(
+            predictions(references, 0.1, 1),
+            references,
+            metrics=["bleu2"],
+            progress=False,
+            groups={study: number // size for number, study in enumerate(references)},
+        )
+        for size in (2, 3)
+    ]
+    page = report(made, ["ant", "bee"])
+    assert "Not computed: bee and ant say differently which studies are of one patient" in page
+
+
 def test_systems_that_cannot_be_told_apart_are_named_as_such(cards: list[ScoreCard]) -> None:
     references = studies(1)
     made = [predictions(references, 0.4, seed) for seed in (7, 8)]

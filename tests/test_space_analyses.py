@@ -3,11 +3,13 @@
 import html
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from space_fixtures import HOST, board_row, publish, result_id, tables
+from playwright.sync_api import expect, sync_playwright
+from space_fixtures import HOST, board_row, publish, result_id, running_board, tables
 
 from rexrank.analysis import published
 from rexrank.board.host import Host, HostBenchmark
@@ -20,6 +22,7 @@ from space.across import arrange
 from space.analyses import OWN, RECORD, page_html, sections_html, studies_html
 from space.data import BoardData, BoardStore, LocalCopy, Repos
 
+CHROMIUM = Path("/usr/bin/chromium")
 HOSTILE = "Zed <b>CXR</b> ${x} {{y}} `z`"
 MODELS = ("Ant", "Bee", "Cat", "Dog", HOSTILE)
 WIDE = Host(
@@ -164,7 +167,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoardStore]:
 
 def test_single_studies_are_shown_of_the_results_that_have_them(store: BoardStore) -> None:
     found = studies_html(store, "", "", "iu-xray")
-    assert "The best 2 results whose values are public, 40 studies that all have" in found
+    assert "The best results whose values are public (2), on the 40 studies that all have" in found
     assert "Ant" in found
     assert "Cat" not in found
     assert "ROUGE-L (COCO): 1.00" in found
@@ -184,3 +187,36 @@ def test_the_record_has_both_tracks() -> None:
         "Do the metrics agree?",
         "From benchmark to benchmark",
     }
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="Debian's chromium is not installed")
+def test_a_visitor_sees_both_sources_and_single_studies(tmp_path: Path) -> None:
+    errors: list[str] = []
+    with running(tmp_path / "hub") as server, sync_playwright() as playwright:
+        accounts.add_user(server.root, "owner")
+        token = accounts.create_token(server.root, "owner", "write")
+        values = np.linspace(0, 1, len(STUDIES)).tolist()
+        files = {per_study_path(result_id(0)): long_rows(0, {"bleu2": values, "rouge_l": values[::-1]})}
+        results = {**tables(board().leaderboard), "host.json": WIDE.to_bytes(), **files}
+        publish(connect(server.url, token), "owner", results=results)
+        with running_board(tmp_path / "board", server.url, "owner") as process:
+            chromium = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+            page = chromium.new_page(viewport={"width": 390, "height": 800})
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.goto(f"{process.url}/analyses")
+            expect(page.locator("#analyses-text svg")).to_have_count(6, timeout=30_000)
+            assert page.locator("#analyses-text b b, #analyses-text th b").count() == 0
+            page.locator("#analyses-open button").first.click()
+            page.locator("#analyses-load").click()
+            expect(page.locator("#analyses-studies")).to_contain_text(
+                "values are public (1), on the 40 studies", timeout=30_000
+            )
+            assert page.evaluate("document.documentElement.scrollWidth") == 390
+            page.locator("#analyses-source input").click()
+            page.get_by_role("option", name=RECORD, exact=True).click()
+            expect(page.locator("#analyses-text")).to_contain_text("MoERad-IU shifts most", timeout=30_000)
+            expect(page.locator("#analyses-open")).not_to_be_visible()
+            chromium.close()
+    assert errors == []

@@ -90,4 +90,6 @@ def _told(label: str, models: Sequence[tuple[str, Estimate]]) -> tuple[str, ...]
         told.append(f"The longer the radiologist's report, the worse {label} gets for {listed(worse)}.")
     if better:
         told.append(f"The longer the radiologist's report, the better {label} gets for {listed(better)}.")
-    return tuple(told) or (f"The length of the radiologist's report has no clear effect on {label}.",)
+    if not told and any(one.low is not None for _, one in models):
+        told.append(f"The length of the radiologist's report has no clear effect on {label}.")
+    return tuple(told)

@@ -66,8 +66,8 @@ def scores_and_ranks(cards: CardSet) -> Section:
 
 
 def ranges(cards: CardSet, key: str) -> list[RankRange] | None:
-    """Rank of each card with its range; None for a single card."""
-    if len(cards.cards) < 2:
+    """Rank of each card with its range; None for a single card or a single study."""
+    if len(cards.cards) < 2 or cards.first.n < 2:
         return None
     draws = Draws.of(len(cards.aligned.study_ids), groups=cards.aligned.groups)
     return rank_ranges(cards.aligned.samples[key], direction_of(key), draws)
@@ -142,8 +142,10 @@ def _all_scores(cards: CardSet) -> Table:
 def _told_of_ranks(cards: CardSet, key: str, places: list[RankRange] | None) -> tuple[str, ...]:
     best = cards.order[0]
     score = f"{label_of(key)} {_with_interval_in_words(cards, best, key)}"
-    if places is None:
+    if len(cards.cards) < 2:
         return (f"{cards.names[best]} has {score}; there is no other system to compare it with.",)
+    if places is None:
+        return ("A single study ranks no system.",)
     told = [f"{cards.names[best]} scores best: {score}. {_lead(cards, best, places)}"]
     told += _floors(cards, key)
     return tuple(told)
