@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rexrank
+from bench import statistics as timing
 from rexrank.metrics.f1 import Marks, Score
 from rexrank.scoring import score as scoring
 from rexrank.statistics import InvalidStatistics, interval
@@ -264,3 +265,19 @@ def test_a_formula_that_fails_costs_its_score_alone(monkeypatch: pytest.MonkeyPa
     assert "ArithmeticError" in card.unavailable["coco_bleu1"]
     assert "secret" not in card.unavailable["coco_bleu1"]
     assert set(card.counts) == {"coco_bleu2", "rouge_l"}
+
+
+def test_the_timing_compares_with_scipy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert timing.main(["--studies", "60", "--resamples", "300"]) == 0
+    printed = capsys.readouterr().out
+    assert "≈, from 100 resamples" in printed
+    assert all(f"rexrank, {method}" in printed for method in METHODS)
+    assert len(printed.splitlines()) == 3 + len(METHODS) + 2 + 8
+
+
+def test_the_timing_stops_where_intervals_differ(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(timing, "scipy_interval", lambda *_, **__: (0.2, 0.3))
+    assert timing.main(["--studies", "60", "--resamples", "300"]) == 1
+    assert "differ by more than chance" in capsys.readouterr().err
