@@ -15,7 +15,7 @@ how a score takes it:
 All intervals draw reports.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from rexrank.metrics import metric_of, metrics, score_keys
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.registry import keys_named
 from rexrank.scoring.card import ScoreCard
+from rexrank.scoring.progress import Progress, Report, reporting
 from rexrank.scoring.score import score
 from rexrank.statistics.bootstrap import intervals
 from rexrank.statistics.inputs import Floats
@@ -46,7 +47,7 @@ from rexrank.validity.stress_texts import (
     variants,
 )
 
-Sight = Literal["yes", "barely", "no"]
+Sight = Literal["yes", "barely", "no", "unsure"]
 
 RESAMPLES = 2000
 # Discrimination of a coin, and that from which on a score sees an edit.
@@ -121,15 +122,18 @@ class Stressed:
     cells: tuple[Cell, ...]
 
     def sees(self, edit: str) -> Sight | None:
-        """Whether the score tells a harmful edit from harmless ones of like size, by the interval's lower end.
+        """Whether the score tells a harmful edit from harmless ones of like size, by the ends of the interval.
 
         Returns:
-            ``no`` where it reaches to .5, ``yes`` where it lies above .75, ``barely`` between; None without interval.
+            ``yes`` where it lies above .75, ``barely`` where it lies above .5, ``no`` where it reaches to .5 and stays
+            below .75, ``unsure`` where it reaches from the one to the other; None without an interval.
         """
         ends = self.by_edit[edit].interval
         if ends is None:
             return None
-        return "yes" if ends[0] > SEEN else "barely" if ends[0] > COIN else "no"
+        if ends[0] > COIN:
+            return "yes" if ends[0] > SEEN else "barely"
+        return "no" if ends[1] < SEEN else "unsure"
 
     @property
     def unseen(self) -> list[str]:
@@ -200,7 +204,7 @@ def stress(
     convention: Convention = "published",
     source: str = "reports",
     resamples: int = RESAMPLES,
-    tell: Callable[[str, int, int], None] | None = None,
+    progress: bool | Progress = False,
     **scoring: Any,
 ) -> Stress:
     """Edit reports, score them, and say which scores notice.
@@ -212,8 +216,9 @@ def stress(
         convention: ``published`` or ``corrected``.
         source: What the reports are, for tables.
         resamples: Of the intervals.
-        tell: Called with the stage, how much of it is done, and how much it is.
-        scoring: Further arguments of `rexrank.score`: ``device``, ``weights``, ``download``, ``options``, ``cache`` …
+        progress: True for a bar on stderr after two seconds, or a function as `rexrank.score` takes it.
+        scoring: Further arguments of `rexrank.score`: ``device``, ``weights``, ``download``, ``options``, ``cache`` and
+            so on.
 
     Returns:
         The result. A score that cannot be computed, that is no quality, or that has no value of single reports is in
@@ -226,17 +231,20 @@ def stress(
     distinct = [text for text in dict.fromkeys(texts) if text.strip()]
     asked = _asked(keys)
     absent = {key: why for key in asked if (why := _why_not(key))}
-    say = tell or (lambda stage, done, total: None)
-    made = variants(distinct, seed, lambda done: say("edit", done, len(distinct)))
     possible = [key for key in asked if key not in absent]
-    card = _scored(made, distinct, possible, convention, say, scoring) if possible else None
-    found = {}
-    for position, key in enumerate(possible):
-        say("compare", position, len(possible))
-        if card is not None and key in card.summary:
-            found[key] = _Judged(_Table.of(made, card, key, len(distinct)), seed, resamples).all()
-        else:
-            absent[key] = card.unavailable.get(key, "it was not computed") if card else ""
+    with reporting(progress, total=3) as report:
+        report("edit")
+        made = variants(distinct, seed, lambda done: report.within(f"edit, {done:,} of {len(distinct):,} reports"))
+        report("score")
+        card = _scored(made, distinct, possible, convention, report, scoring) if possible else None
+        report("compare")
+        found = {
+            key: _Judged(_Table.of(made, card, key, len(distinct)), seed, resamples).all()
+            for key in possible
+            if card is not None and key in card.summary
+        }
+    if card is not None:
+        absent |= {key: card.unavailable.get(key, f"{key} was not computed") for key in possible if key not in found}
     return Stress(
         source,
         len(distinct),
@@ -281,7 +289,7 @@ def _scored(
     texts: Sequence[str],
     keys: Sequence[str],
     convention: Convention,
-    say: Callable[[str, int, int], None],
+    report: Report,
     scoring: Mapping[str, Any],
 ) -> ScoreCard:
     names = [str(position) for position in range(len(made))]
@@ -291,7 +299,7 @@ def _scored(
         "plain",
         metrics=list(keys),
         convention=convention,
-        progress=say,
+        progress=lambda stage, done, total: report.within(f"{stage}, step {done} of {total}"),
         groups=dict(zip(names, (one.report for one in made), strict=True)),
         **scoring,
     )

@@ -15,6 +15,7 @@ _INVENTED = (
     ("Consolidation", "There is dense consolidation in the left lower lobe."),
     ("Edema", "There is moderate pulmonary edema."),
     ("Atelectasis", "There is collapse of the right middle lobe."),
+    ("Support Devices", "A right chest port ends in the superior vena cava."),
     ("Cardiomegaly", "The heart is severely enlarged."),
 )
 

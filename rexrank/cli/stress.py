@@ -1,0 +1,124 @@
+"""Edit reports on purpose and see which scores notice.
+
+Every report is edited in one place and everywhere: harmful edits change what it
+says (left for right, a "no" deleted, a finding left out …), harmless ones only
+how it says it (other words, capitals, a slip of the pen …). Each edited report
+is scored against itself as it was. A score that means something ranks harmful
+edits below harmless ones of the same size. docs/stress.md explains the edits,
+their error rates and every number.
+
+The reports are invented ones unless --reports or --benchmark names others. No
+report text is printed or written.
+
+Examples:
+  rexrank stress
+  rexrank stress --metrics bleu2,rouge_l,f1labels_micro_14 --n 50
+  rexrank stress --metrics radgraph,bertscore --n 50 --device cuda
+  rexrank stress --benchmark iu-xray --n 200 --json > stress.json
+  rexrank stress --reports references.json --markdown --plot stress.svg
+
+Exit codes: 0 done, 1 refused (reports that cannot be read, or too few), 2 wrong
+usage, 3 no score could be stressed.
+"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
+from rexrank.cli.streams import print_json
+from rexrank.errors import RexrankError
+from rexrank.terms import CONVENTIONS, TRACKS
+
+if TYPE_CHECKING:
+    from rexrank.validity.stress import Stress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words that follow ``rexrank stress``."""
+    parser.add_argument(
+        "--metrics",
+        metavar="A,B",
+        help="score keys or metric names, or 'all' (default: the first score of every metric that reads texts alone)",
+    )
+    reports = parser.add_mutually_exclusive_group()
+    reports.add_argument("--reports", metavar="FILE", help="references whose texts are edited")
+    reports.add_argument(
+        "--benchmark", metavar="B", help="iu-xray, or the folder of a benchmark, to edit its references"
+    )
+    parser.add_argument("--track", default="findings", choices=TRACKS, help="which text is edited (default: findings)")
+    parser.add_argument("--n", metavar="N", type=int, default=200, help="reports at most, drawn (default: 200)")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="seed of reports, edits and draws (default: 0)"
+    )
+    parser.add_argument(
+        "--convention", default="published", choices=CONVENTIONS, help="of the scores (default: published)"
+    )
+    parser.add_argument(
+        "--resamples", metavar="N", type=int, default=2000, help="resamples of the intervals (default: 2000)"
+    )
+    parser.add_argument("--device", metavar="D", help="where neural models run: cpu, mps, cuda, cuda:1 …")
+    parser.add_argument("--weights", metavar="DIR", help="folder with the weights of neural models")
+    parser.add_argument("--no-download", action="store_true", help="fetch no weights; what needs them is not computed")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
+    form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
+    parser.add_argument("--plot", metavar="FILE", help="draw edits by scores; FILE ends in .svg, .png or .pdf")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Edit, score and print.
+
+    Raises:
+        RexrankError: Reports that cannot be read, too few of them, or a picture that cannot be drawn or written.
+    """
+    from rexrank.metrics import InvalidCall
+    from rexrank.statistics import InvalidStatistics
+    from rexrank.validity.stress_tables import markdown, table
+
+    try:
+        found = _stressed(arguments)
+    except (InvalidCall, InvalidStatistics) as error:
+        print(f"rexrank stress: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    if arguments.json:
+        print_json(found.to_json())
+    else:
+        print(markdown(found) if arguments.markdown else table(found), end="" if arguments.markdown else "\n")
+    if not found.scores:
+        return NOTHING_COMPUTED
+    # Printed first, so that a picture that cannot be drawn does not cost the numbers.
+    if arguments.plot:
+        _draw(found, arguments.plot, arguments.quiet)
+    return DONE
+
+
+def _stressed(arguments: argparse.Namespace) -> "Stress":
+    from rexrank.validity.stress import stress
+    from rexrank.validity.stress_reports import chosen
+
+    texts, source = chosen(arguments.benchmark, arguments.reports, arguments.track, arguments.n, arguments.seed)
+    return stress(
+        texts,
+        arguments.metrics,
+        arguments.seed,
+        arguments.convention,
+        source,
+        arguments.resamples,
+        progress=not arguments.quiet,
+        device=arguments.device,
+        weights=arguments.weights,
+        download=not arguments.no_download,
+    )
+
+
+def _draw(found: "Stress", file: str, quiet: bool) -> None:
+    from rexrank.validity.stress_tables import picture
+
+    try:
+        picture(found).save(file)
+    except OSError as error:
+        raise RexrankError(f"{file} cannot be written: {error.strerror or 'unknown reason'}") from None
+    if not quiet:
+        print(f"written: {file}", file=sys.stderr)
