@@ -89,7 +89,7 @@ class _Side:
 
     def _canonical(self) -> list[str]:
         texts = self._pairs.predictions if self._is_prediction else chain.from_iterable(self._pairs.references)
-        return list(map(_compared, texts))
+        return list(map(same_form, texts))
 
     def _mean(self, of_texts: NDArray[Any], signature: Mapping[str, str]) -> Outcome:
         """The outcome of a number a text; the mean of them where a study has several texts."""
@@ -104,8 +104,8 @@ class _Side:
         return Outcome(values, signature, seen, seen, aggregate=aggregate)
 
 
-def _compared(text: str) -> str:
-    """What two reports have in common that are the same."""
+def same_form(text: str) -> str:
+    """What two reports have in common that are the same: NFC, without section headers, white space made alike."""
     return canonical(drop_headers(unicodedata.normalize("NFC", text)))
 
 
@@ -131,7 +131,7 @@ def read_training(training: Any) -> frozenset[str]:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise InvalidCall(f"training[{position}]: expected str, got {type(text).__name__}")
-    known = frozenset(compared for text in texts if not is_blank(compared := _compared(text)))
+    known = frozenset(compared for text in texts if not is_blank(compared := same_form(text)))
     if not known:
         raise InvalidCall(f"{_LACKING}, got none that says anything")
     return known

@@ -60,6 +60,8 @@ class ScoreCard:
         weights: Checkpoint that an encoder loaded to its ``repo``, ``revision``, ``fingerprint`` and ``status``
             (``verified``, ``unverified checksum`` …).
         groups: Number of the patient of each study, in the order of `per_study`; None where patients are not known.
+        diversity: How various predictions and references are, counts and shares only (`rexrank.scoring.diversity`); empty
+            in older cards.
         statistics: Of each corpus score one column of sufficient statistics, a list of float64 a study, null where
             undefined; what intervals and comparisons draw from.
     """
@@ -89,6 +91,7 @@ class ScoreCard:
     seconds: dict[str, float] = field(default_factory=dict)
     weights: dict[str, dict[str, str]] = field(default_factory=dict)
     groups: list[int] | None = None
+    diversity: dict[str, Any] = field(default_factory=dict)
     statistics: "pyarrow.Table | None" = None
 
     def sample(self, key: str) -> "Sample | None":
@@ -150,6 +153,7 @@ class ScoreCard:
             "left_out": self.left_out,
             "ignored_predictions": self.ignored_predictions,
             "distinct_outputs": self.distinct_outputs,
+            "diversity": self.diversity,
             "summary": self.summary,
             "intervals": {key: list(ends) for key, ends in self.intervals.items()},
             "interval": self.interval,
@@ -303,6 +307,7 @@ def _read_fields(text: bytes, name: str) -> dict[str, Any]:
     fields: dict[str, Any] = {key: (kind, ...) for key, kind in types.items()}
     # Older cards lack these.
     fields |= {"weights": (types["weights"], {}), "groups": (types["groups"], None)}
+    fields["diversity"] = (types["diversity"], {})
     fields["statistics"] = (types["statistics"], None)
     model = create_model("Card", __config__=settings, **fields)
     try:
