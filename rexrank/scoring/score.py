@@ -1,11 +1,12 @@
 """From predictions and references to a score card."""
 
 import logging
+import os
 import platform
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -28,6 +29,7 @@ from rexrank.metrics import (
 )
 from rexrank.metrics.inputs import check_choice
 from rexrank.metrics.policy import Policy, read_policy
+from rexrank.metrics.report_statistics import read_training
 from rexrank.protocols import Prepared, Protocol, load, prepare
 from rexrank.protocols.protocol import PreparationOption
 from rexrank.reports.problems import Problem, shown_id
@@ -36,6 +38,7 @@ from rexrank.reports.studies import Limits, Predictions, References, is_blank
 from rexrank.reports.validation import read_pair
 from rexrank.scoring import label_files
 from rexrank.scoring.card import ScoreCard, finite
+from rexrank.scoring.diversity import diversity
 from rexrank.scoring.encoding import EncoderSettings, Encoding, Request
 from rexrank.scoring.encoding import requests as requests_of
 from rexrank.scoring.label_files import GivenLabels
@@ -75,6 +78,7 @@ def score(
     cache: bool = True,
     groups: Mapping[str, Hashable] | Literal["study"] | None = None,
     labels: tuple[Source, Source] | None = None,
+    training: str | os.PathLike[str] | Sequence[str] | None = None,
 ) -> ScoreCard:
     """Score predictions against references.
 
@@ -108,6 +112,8 @@ def score(
             for the patients that the references name, single studies where they name none.
         labels: CheXpert labels of the predictions and of the references, as files of a labeller or the like
             (`rexrank.scoring.label_files`), which stand in for CheXbert's in ``f1chexbert_*`` and ``ce_*``.
+        training: Texts of training reports, or a file of them in the form of references; the card's ``diversity`` then
+            says how many predictions and references stand there word for word.
 
     Returns:
         The score card. A metric that fails, or lacks its weights, is in ``unavailable`` with its reason; the others
@@ -142,6 +148,7 @@ def score(
         _refuse_nothing(prepared, right, track)
         _refuse_blanks(policy, prepared, left, right)
         drawn = units(prepared.study_ids, right, groups)
+        learnt = None if training is None else read_training(training)
         labelled = None if labels is None else label_files.read_labels(labels, prepared.study_ids, limits)
         with Encoding(prepared.predictions, prepared.references, chosen, settings, given) as encoding:
             results = _Results(dict(work.unavailable), given, encoding, drawn, labelled)
@@ -150,7 +157,8 @@ def score(
             for name in _in_order(work, given):
                 results.add(name, work.groups[name], prepared, chosen, report)
             results.measure(chosen, report)
-    return _card(started, rules, chosen, track, work, prepared, results, (left, right))
+    various = diversity(prepared.predictions, prepared.references, learnt).to_json()
+    return _card(started, rules, chosen, track, work, prepared, results, (left, right), various)
 
 
 def _requests(work: Plan, options: Mapping[str, Any], convention: Convention, given: Collection[str]) -> list[Request]:
@@ -304,6 +312,7 @@ def _card(
     prepared: Prepared,
     results: _Results,
     inputs: tuple[Predictions, References],
+    various: dict[str, Any],
 ) -> ScoreCard:
     scores = {key: results.scores[key] for key in work.keys if key in results.scores}
     aggregates = {key: finite(one.aggregate) for key, one in scores.items()}
@@ -328,6 +337,7 @@ def _card(
         n=len(prepared.study_ids),
         left_out=prepared.left_out,
         ignored_predictions=prepared.ignored,
+        diversity=various,
         distinct_outputs=len(set(prepared.predictions)) / len(prepared.predictions),
         inputs={
             "predictions": {"source": inputs[0].source, "sha256": inputs[0].sha256},
