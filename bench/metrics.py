@@ -143,6 +143,12 @@ WORKS = (
     Work("temporal_f1", ("temporal_f1",), "no original installs: it downloads a Stanza model when it starts"),
     Work("f1labels", ("f1labels_micro_14",), "no original: the labeller is rexrank's own"),
     Work("report_statistics", ("report_words",), "no original: descriptive"),
+    Work("laterality", ("laterality",), "no original: the rules are rexrank's own"),
+    Work("hedging", ("hedging",), "no original: the rules are rexrank's own"),
+    Work("measurements", ("measurements",), "no original: the rules are rexrank's own"),
+    Work("unsupported_prior", ("unsupported_prior",), "no original: the rules are rexrank's own"),
+    Work("invented_device", ("invented_device",), "no original: the rules are rexrank's own"),
+    Work("contradiction", ("contradiction",), "no original: the rules are rexrank's own"),
 )
 
 

@@ -19,14 +19,28 @@ _HOMES = {
     "RULE_VERSION": "rexrank.labels.names",
     "UNCERTAIN": "rexrank.labels.names",
     "Mention": "rexrank.labels.labeller",
+    "Sentence": "rexrank.labels.labeller",
     "label": "rexrank.labels.labeller",
     "mentions": "rexrank.labels.labeller",
+    "read_sentences": "rexrank.labels.labeller",
 }
 
-__all__ = ["BLANK", "NAMES", "NEGATIVE", "POSITIVE", "RULE_VERSION", "UNCERTAIN", "Mention", "label", "mentions"]
+__all__ = [
+    "BLANK",
+    "NAMES",
+    "NEGATIVE",
+    "POSITIVE",
+    "RULE_VERSION",
+    "UNCERTAIN",
+    "Mention",
+    "Sentence",
+    "label",
+    "mentions",
+    "read_sentences",
+]
 
 if TYPE_CHECKING:
-    from rexrank.labels.labeller import Mention, label, mentions
+    from rexrank.labels.labeller import Mention, Sentence, label, mentions, read_sentences
     from rexrank.labels.names import BLANK, NAMES, NEGATIVE, POSITIVE, RULE_VERSION, UNCERTAIN
 
 __getattr__ = names_of(__name__, _HOMES)

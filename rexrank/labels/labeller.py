@@ -41,6 +41,20 @@ class Mention(NamedTuple):
     cue: str
 
 
+class Sentence(NamedTuple):
+    """One sentence of a report and the findings that it speaks of.
+
+    Attributes:
+        words: Its words, lower-case, with commas, colons, slashes and question marks.
+        mentions: Its mentions, from left to right.
+        places: First word of each mention's phrase and the word after its last.
+    """
+
+    words: tuple[str, ...]
+    mentions: tuple[Mention, ...]
+    places: tuple[tuple[int, int], ...]
+
+
 def label(texts: Iterable[str]) -> npt.NDArray[np.int8]:
     """Label reports with CheXpert's fourteen classes by rules.
 
@@ -81,13 +95,28 @@ def mentions(text: str) -> list[Mention]:
     Raises:
         WrongType: Not a text.
     """
+    return [mention for sentence in read_sentences(text) for mention in sentence.mentions]
+
+
+def read_sentences(text: str) -> list[Sentence]:
+    """The sentences of a report with the place of each mention, for what depends on the words around it.
+
+    Raises:
+        WrongType: Not a text.
+    """
     if not isinstance(text, str):
         raise WrongType(f"text: expected str, got {type(text).__name__}")
-    found: list[Mention] = []
-    for sentence in sentences(text):
-        tokens = [*words(sentence), END]
-        found += (_mention(item, tokens) for item in read(phrases.find(_tree(), tokens)))
-    return found
+    return list(map(_sentence, sentences(text)))
+
+
+def _sentence(sentence: str) -> Sentence:
+    tokens = [*words(sentence), END]
+    items = read(phrases.find(_tree(), tokens))
+    return Sentence(
+        words=tuple(tokens[:-1]),
+        mentions=tuple(_mention(item, tokens) for item in items),
+        places=tuple((item.start, item.end) for item in items),
+    )
 
 
 def _mention(item: Item, tokens: Sequence[str]) -> Mention:

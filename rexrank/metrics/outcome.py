@@ -25,6 +25,11 @@ REASONS: Mapping[str, str] = {
     "undefined_component": "RadCliQ lacks one of its components.",
     "zero_vector": "A vector has the length 0, so that it has no cosine.",
     "no_temporal_terms": "Neither text has a word that speaks of change.",
+    "no_common_side": "No finding has a side in both texts.",
+    "no_common_finding": "No finding is spoken of in both texts.",
+    "no_measurement": "Neither text measures anything in mm or cm.",
+    "no_finding_named": "The prediction speaks of no finding that the rules know.",
+    "prior_known": "An earlier study is known, so that comparing with it is no fault.",
     "no_positive_label": "Neither side has one of the labels that are counted.",
     "degenerate_reference_statistics": "The references of the set are too few or too alike for document frequencies; "
     "every study is concerned.",

@@ -147,6 +147,8 @@ class Metric:
         source: Paper and repository that define it.
         options: The keyword options it accepts.
         encoder_options: Names of those options that choose the encoder of its features.
+        context: Names of those options that take what is known of each study beside its texts, one item a study;
+            `rexrank.score` fills in the attribute of the same name (`rexrank.reports.known`).
         needs_of: Gives the names of the features that a score needs under options; None where options change nothing.
         english_only: Whether it understands English alone, so that a reference in another script has no score.
         task: ``report``, or ``vqa`` for answers to questions; ``all`` names the metrics of reports.
@@ -164,6 +166,7 @@ class Metric:
     source: str
     options: tuple[Option, ...] = ()
     encoder_options: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
     needs_of: NeedsOf | None = None
     english_only: bool = False
     task: Literal["report", "vqa"] = "report"

@@ -47,6 +47,8 @@ PARTS: Mapping[str, str] = {
     "bleu": "tokeniser of RadCliQ's BLEU component",
     "affinity": "RaTEScore's table of affinities",
     "parser": "how a judge's answer is read: `strict` or `tolerant`",
+    "tol": "how far two lengths may differ",
+    "prior": "whether it was `given` for each study if an earlier one is known, else `unknown`",
     "terms": "number of words that speak of change",
     "training": "number of different training reports, and the first 8 digits of their sha256",
     "categories": "number of categories of questions",

@@ -26,7 +26,7 @@ REPORT_FIELDS = ("report", "reports")
 # What the builders write, ReXrank's MIMIC-CXR file, and the table of CheXpert Plus.
 PATIENT_FIELDS = ("patient_id", "subject_id", "deid_patient_id")
 # What studies are grouped by; ReXrank's files call the views of the images frontal_lateral.
-ATTRIBUTE_FIELDS = ("site", "view", "frontal_lateral", "sex", "age", "comparison")
+ATTRIBUTE_FIELDS = ("site", "view", "frontal_lateral", "sex", "age", "comparison", "prior")
 LABEL_PREFIX = "labels_"
 _SECTION_FIELDS = FINDINGS_FIELDS + IMPRESSION_FIELDS
 _REFERENCE_FIELDS = _SECTION_FIELDS + REPORT_FIELDS

@@ -32,6 +32,7 @@ from rexrank.metrics.policy import Policy, read_policy
 from rexrank.metrics.report_statistics import read_training
 from rexrank.protocols import Prepared, Protocol, load, prepare
 from rexrank.protocols.protocol import PreparationOption
+from rexrank.reports.known import attributes_of
 from rexrank.reports.problems import Problem, shown_id
 from rexrank.reports.reading import Source
 from rexrank.reports.studies import Limits, Predictions, References, is_blank
@@ -150,8 +151,9 @@ def score(
         drawn = units(prepared.study_ids, right, groups)
         learnt = None if training is None else read_training(training)
         labelled = None if labels is None else label_files.read_labels(labels, prepared.study_ids, limits)
+        known = {study_id: attributes_of(right.studies[study_id]) for study_id in prepared.study_ids}
         with Encoding(prepared.predictions, prepared.references, chosen, settings, given) as encoding:
-            results = _Results(dict(work.unavailable), given, encoding, drawn, labelled)
+            results = _Results(dict(work.unavailable), given, encoding, drawn, labelled, known)
             for request in requests:
                 results.encode(request, report)
             for name in _in_order(work, given):
@@ -182,6 +184,7 @@ class _Results:
     encoding: Encoding
     units: Units
     labels: GivenLabels | None = None
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     scores: dict[str, KeyScores] = field(default_factory=dict)
     intervals: dict[str, Interval] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -204,12 +207,20 @@ class _Results:
         start = time.perf_counter()
         report(name)
         texts = prepared.predictions, prepared.references
-        own = own_options(name, self.options)
+        own = {**self._known(name, prepared), **own_options(name, self.options)}
         possible, features = self._features(name, keys, own)
         if possible:
             work = partial(compute, possible, *texts, convention, prepared.name, features, **own)
             self.scores |= self._attempt(name, possible, work) or {}
         self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def _known(self, name: str, prepared: Prepared) -> dict[str, list[str | None]]:
+        """What the references say of each study, for those options of a metric that take it; nothing said is None."""
+        found = {
+            option: [self.attributes[study_id].get(option) for study_id in prepared.study_ids]
+            for option in metrics()[name].context
+        }
+        return {option: values for option, values in found.items() if any(value is not None for value in values)}
 
     def measure(self, convention: Convention, report: Report) -> None:
         """Find the intervals of all scores, from the same draws; a failure costs the score that it is about alone."""

@@ -1,7 +1,6 @@
 """The studies that a score is judged on: texts, what is known of each study, and the training split."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +10,10 @@ from rexrank.benchmarks import BenchmarkError, TrainingStudy
 from rexrank.errors import shown
 from rexrank.files import user_path
 from rexrank.reports import read_references
+from rexrank.reports.known import attributes_of
 from rexrank.reports.reading import Source
 from rexrank.reports.studies import Study
 from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE, Track
-
-# "Comparison: None." stands in ReXrank's files where there is none, and a blank where nobody said.
-_COMPARISON = re.compile(r"Comparison:\s*(?P<said>.*?)\s*(?:[A-Z][a-z]+:|$)", re.DOTALL)
-_NO_PRIOR = re.compile(r"(?:none|no (?:prior|previous|comparison)s?\b.*|not available|n/?a|nil)\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def open_set(
         track=track,
         studies=studies,
         training=own if training is None else _training(training, track),
-        attributes={study_id: _attributes(study) for study_id, study in studies.items()},
+        attributes={study_id: attributes_of(study) for study_id, study in studies.items()},
         public=public,
         references=source,
     )
@@ -121,14 +117,3 @@ def _training(source: Source, track: Track) -> list[TrainingStudy]:
 
 def _named(source: Source) -> str:
     return Path(source).name if isinstance(source, str | os.PathLike) else "references"
-
-
-def _attributes(study: Study) -> dict[str, str]:
-    known = dict(study.attributes)
-    said = known.pop("comparison", None)
-    if said is None and study.context:
-        match = _COMPARISON.search(study.context)
-        said = match["said"] if match else None
-    if said:
-        known["prior"] = "no" if _NO_PRIOR.fullmatch(said) else "yes"
-    return known
