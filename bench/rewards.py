@@ -2,7 +2,8 @@
 
     python -m bench.rewards [--weights DIR] [--size tiny|base] [--completions 64] [--group 8] [--only bleu2,radcliq_v1]
 
-Each reward runs in a process of its own on the processor, with an empty store. Columns: importing and `make`; the first
+Each reward runs in a process of its own on the processor, with one thread and an empty store, and what is printed are
+seconds of the processor, so that what runs beside does not count. Columns: importing and `make`; the first
 batch, models loaded; the median of further batches, whose completions are new and whose references were in the batch
 before; a batch whose references are new too; a batch that was there already. Beside them what `rexrank.score` takes for
 one such batch in a process that has the libraries loaded.
@@ -13,6 +14,7 @@ ones have the published shapes, and time does not depend on what a weight is.
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -41,6 +43,7 @@ _REWARDS: Mapping[str, str | Mapping[str, float]] = {
 }
 _COLUMNS = ("make", "first", "next", "new references", "again", "score()")
 _FURTHER = 5
+_ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def run(job: Mapping[str, Any]) -> dict[str, float]:
@@ -54,9 +57,9 @@ def run(job: Mapping[str, Any]) -> dict[str, float]:
     settings = {"weights": job["weights"], "device": "cpu", "download": False, "progress": False}
 
     def timed(column: str, work: Any) -> float:
-        begun = time.perf_counter()
+        begun = time.process_time()
         work()
-        seconds[column] = time.perf_counter() - begun
+        seconds[column] = time.process_time() - begun
         return seconds[column]
 
     def made() -> Any:
@@ -64,9 +67,9 @@ def run(job: Mapping[str, Any]) -> dict[str, float]:
 
         return rewards.make(job["what"], cache_dir=job["store"], **settings)
 
-    begun = time.perf_counter()
+    begun = time.process_time()
     reward = made()
-    seconds["make"] = time.perf_counter() - begun
+    seconds["make"] = time.process_time() - begun
     timed("first", lambda: reward(completions=batches[0], reference=same))
     further = [timed("next", lambda at=at: reward(completions=batches[at], reference=same)) for at in _numbers()]
     seconds["next"] = statistics.median(further)
@@ -120,7 +123,8 @@ def main() -> None:
         if not arguments.weights:
             Path(weights).mkdir()
             make(Path(weights), arguments.size, sorted(_checkpoints(chosen)))
-        print(f"{arguments.completions} completions of {-(-arguments.completions // arguments.group)} prompts, seconds")
+        prompts = -(-arguments.completions // arguments.group)
+        print(f"{arguments.completions} completions of {prompts} prompts, seconds of the processor")
         print(f"{'':<26}" + "".join(f"{column:>16}" for column in _COLUMNS), flush=True)
         for number, name in enumerate(chosen):
             job = {
@@ -131,7 +135,7 @@ def main() -> None:
                 "group": arguments.group,
             }
             command = [sys.executable, "-m", "bench.rewards", "--job", json.dumps(job)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=_ROOT, check=True)
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=_ROOT, env=_ONE_THREAD, check=True)
             seconds = json.loads(done.stdout)
             print(f"{name:<26}" + "".join(f"{seconds[column]:>16.3f}" for column in _COLUMNS), flush=True)
 

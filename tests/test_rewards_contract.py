@@ -272,18 +272,43 @@ def test_a_scale_turns_round_what_is_better_when_lower() -> None:
     assert scale.signature == "reward:0=2.450143,1=-1.44069"
 
 
-def test_most_rewards_are_the_scores_themselves() -> None:
-    scales = {key: Scale.of(key) for key in rewards.reward_keys()}
-    assert {key for key, scale in scales.items() if scale != Scale(0.0, 1.0)} == {"cider", "radcliq_v0", "radcliq_v1"}
-    # Each score that has values of studies is here, or waits for a judge.
+def test_every_score_of_studies_that_runs_is_a_reward() -> None:
+    found = rewards.reward_keys()
     judged = {"green", "crimson", "fineradscore", "fineradscore_mean"}
     means = {
         key
         for key, one in score_keys().items()
         if one.kind == "mean" and one.of_mean is None and one.direction != "none"
     }
-    assert means - judged <= set(scales)
-    assert {key for key in set(scales) - means if "_samples_" not in key} == set()
+    assert means - judged <= set(found)
+    assert {key for key in set(found) - means if "_samples_" not in key} == set()
+
+
+def test_a_score_between_0_and_1_is_the_reward_itself_or_1_less_it() -> None:
+    stretched = {"cider", "radcliq_v0", "radcliq_v1"}
+    for key in set(rewards.reward_keys()) - stretched:
+        ends = (0.0, 1.0) if score_keys()[key].direction == "higher" else (1.0, 0.0)
+        assert Scale.of(key) == Scale(*ends), key
+
+
+def test_what_is_known_of_a_study_comes_from_its_column() -> None:
+    reward = rewards.make({"unsupported_prior": 1, "bleu2": 1})
+    text, reference = "The effusion is unchanged.", "There is an effusion."
+    rows: dict[str, Any] = {"completions": [text] * 3, "reference": [reference] * 3}
+    unknown = reward(**rows)
+    assert unknown[0] is not None
+    assert "prior:unknown" in reward.signature
+    assert reward(**rows, prior=["no", "yes", None]) == [unknown[0], None, unknown[0]]
+    assert "prior:given" in reward.signature
+    assert reward.counts.reasons["unsupported_prior", "prior_known"] == 1
+    with pytest.raises(InvalidCall, match=r"^prior\[2\]: expected yes, no or None"):
+        reward(**rows, prior=["no", "no", "perhaps"])
+    with pytest.raises(InvalidCall, match=r"^prior\[1\]: expected a text, a number or None"):
+        reward(**rows, prior=["no", ["no"], "no"])
+    with pytest.raises(InvalidCall, match=r"^prior has 1 items and completions 3"):
+        reward(**rows, prior=["no"])
+    with pytest.raises(InvalidCall, match="give it as a column prior of the data set"):
+        rewards.make("unsupported_prior", prior=["no"])
 
 
 @pytest.mark.parametrize("number", [14, 5])

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,23 @@ from rexrank.metrics.policy import read_policy
 from rexrank.reports.studies import is_blank
 from rexrank.rewards.keys import Scale, key_of
 from rexrank.rewards.sessions import own_device, session
-from rexrank.rewards.texts import Texts, read_completions, read_references
+from rexrank.rewards.texts import Texts, read_completions, read_known, read_references
 from rexrank.scoring.encoding import EncoderSettings, Encoding, requests
 from rexrank.scoring.plan import own_options
 from rexrank.scoring.session import Session
 from rexrank.terms import CONVENTIONS, Convention
 
 Extract = Callable[[str], str]
-_Pair = tuple[str, Texts]
 
-_PROBE: _Pair = ("The lungs are clear.", ("The lungs are clear.",))
+_PROBE = "The lungs are clear."
+
+
+class _Row(NamedTuple):
+    """A completion with its references and what else is known of its study, by the names of a call."""
+
+    report: str
+    references: Texts
+    known: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,6 +118,8 @@ class Reward:
         self._recipe = recipe
         self._lock = threading.Lock()
         self._signature: str | None = None
+        # What some metrics take of each study beside its texts comes from columns of the same name.
+        self._context = tuple(dict.fromkeys(name for part in parts for name in metric_of(part.key).context))
 
     def __call__(
         self,
@@ -136,30 +145,37 @@ class Reward:
             InvalidCall: A completion or reference of another form; names the position, never quotes a text.
             Unavailable: An encoder cannot be run.
         """
-        texts = [self._report(text, at) for at, text in enumerate(read_completions(completions))]
-        column, references = read_references(columns, self._column, len(texts))
-        rows = list(zip(texts, references, strict=True))
+        reports = [self._report(text, at) for at, text in enumerate(read_completions(completions))]
+        column, references = read_references(columns, self._column, len(reports))
+        known = read_known(columns, self._context, len(reports))
+        rows = [
+            _Row(report, texts, tuple(values[at] for values in known.values()))
+            for at, (report, texts) in enumerate(zip(reports, references, strict=True))
+        ]
         # Most rows of a batch share their reference, and a model that has settled repeats itself.
-        pairs = list(dict.fromkeys(row for row in rows if row[1]))
+        distinct = list(dict.fromkeys(row for row in rows if row.references))
         try:
-            scores = self._scores(pairs) if pairs else []
+            scores = self._scores(distinct, list(known)) if distinct else []
         except InvalidCall as error:
-            raise _in_rows(error, column, rows, pairs) from None
-        rewards = dict(zip(pairs, self._rewards(scores).tolist(), strict=True)) if pairs else {}
+            raise _in_rows(error, column, rows, distinct) from None
+        rewards = dict(zip(distinct, self._rewards(scores).tolist(), strict=True)) if distinct else {}
         found = [rewards.get(row, math.nan) for row in rows]
-        self._count(rows, pairs, scores)
+        self._note(rows, distinct, scores)
         return [None if math.isnan(value) else value for value in found]
 
     @property
     def signature(self) -> str:
-        """What pins the numbers: for each score its weight, its signature and its scale; loads what it needs."""
-        if self._signature is None:
-            scores = self._scores([_PROBE])
-            self._signature = " + ".join(
-                f"{part.weight:g}*{one.signature}|{part.scale.signature}"
-                for part, one in zip(self.parts, scores, strict=True)
-            )
-        return self._signature
+        """What pins the numbers: for each score its weight, its signature and its scale.
+
+        Of the newest call; before the first one, of a call with one reference a row, which loads what it needs.
+        """
+        return self._signature or self._signed(self._scores([_Row(_PROBE, (_PROBE,))], ()))
+
+    def _signed(self, scores: Sequence[KeyScores]) -> str:
+        return " + ".join(
+            f"{part.weight:g}*{one.signature}|{part.scale.signature}"
+            for part, one in zip(self.parts, scores, strict=True)
+        )
 
     def __repr__(self) -> str:
         """Name and scores, as in a log."""
@@ -185,45 +201,52 @@ class Reward:
     def _session(self) -> Session:
         return session(self._settings)
 
-    def _scores(self, pairs: Sequence[_Pair]) -> list[KeyScores]:
-        """Scores of distinct pairs, by part."""
-        predictions, references = [text for text, _ in pairs], [texts for _, texts in pairs]
+    def _scores(self, rows: Sequence[_Row], known: Sequence[str]) -> list[KeyScores]:
+        """Scores of distinct rows, by part.
+
+        Args:
+            rows: The rows.
+            known: Names of what is known of their studies.
+        """
+        texts = [row.report for row in rows], [row.references for row in rows]
+        columns = {name: [row.known[at] for row in rows] for at, name in enumerate(known)}
         policy = {name: value for part in self.parts for name, value in part.options.items()}
         opened = self._session()
-        with (
-            opened.lock,
-            Encoding(predictions, references, self.convention, policy=policy, session=opened) as encoding,
-        ):
-            return [
-                compute(
-                    part.key,
-                    predictions,
-                    references,
-                    self.convention,
-                    features=encoding.features(part.key, part.options),
-                    **part.options,
-                )[part.key]
-                for part in self.parts
-            ]
+        with opened.lock, Encoding(*texts, self.convention, policy=policy, session=opened) as encoding:
+            return [self._score(part, texts, columns, encoding) for part in self.parts]
+
+    def _score(
+        self,
+        part: Part,
+        texts: tuple[list[str], list[Texts]],
+        columns: Mapping[str, list[Any]],
+        encoding: Encoding,
+    ) -> KeyScores:
+        known = {name: values for name, values in columns.items() if name in metric_of(part.key).context}
+        options: dict[str, Any] = {**part.options, **known}
+        features = encoding.features(part.key, part.options)
+        return compute(part.key, texts[0], texts[1], self.convention, features=features, **options)[part.key]
 
     def _rewards(self, scores: Sequence[KeyScores]) -> Floats:
         """Rewards of pairs from their scores by part, float64 [pairs]; nan where a score has no value."""
         weighted = [part.weight * part.scale.rewards(one.values) for part, one in zip(self.parts, scores, strict=True)]
         return np.sum(weighted, axis=0)
 
-    def _count(self, rows: Sequence[_Pair], pairs: Sequence[_Pair], scores: Sequence[KeyScores]) -> None:
+    def _note(self, rows: Sequence[_Row], distinct: Sequence[_Row], scores: Sequence[KeyScores]) -> None:
+        """Count what a call met, and keep its signature."""
         times = Counter(rows)
         reasons: Counter[tuple[str, str]] = Counter()
         undefined: set[int] = set()
         for one in scores:
             for position in np.flatnonzero(np.isnan(one.values)).tolist():
                 undefined.add(position)
-                reasons[one.key, one.reasons[position]] += times[pairs[position]]
+                reasons[one.key, one.reasons[position]] += times[distinct[position]]
         with self._lock:
+            self._signature = self._signed(scores) if scores else self._signature
             self.counts.n += len(rows)
-            self.counts.n_empty += sum(is_blank(text) for text, _ in rows)
-            self.counts.n_no_reference += sum(not references for _, references in rows)
-            self.counts.n_undefined += sum(times[pairs[position]] for position in undefined)
+            self.counts.n_empty += sum(is_blank(row.report) for row in rows)
+            self.counts.n_no_reference += sum(not row.references for row in rows)
+            self.counts.n_undefined += sum(times[distinct[position]] for position in undefined)
             self.counts.n_truncated += max((one.counts.get("n_truncated", 0) for one in scores), default=0)
             self.counts.reasons += reasons
 
@@ -335,16 +358,17 @@ def _check(parts: Sequence[Part], options: Mapping[str, Any], convention: Conven
         if option not in known and option not in {f"{name}.{one}" for name in names for one in options_of(name)}:
             raise InvalidCall(f"unknown option {shown(option)}; this reward takes {', '.join(known)}")
     for part in parts:
+        if given := [name for name in metric_of(part.key).context if name in part.options]:
+            raise InvalidCall(f"{given[0]} differs from study to study; give it as a column {given[0]} of the data set")
         read_policy(convention, part.options)
         if part.options and not score_keys()[part.key].needs:  # a wrong value shows on any pair
-            compute(part.key, [_PROBE[0]], [_PROBE[1]], convention, **part.options)
+            compute(part.key, [_PROBE], [_PROBE], convention, **part.options)
 
 
-def _in_rows(error: InvalidCall, column: str, rows: Sequence[_Pair], pairs: Sequence[_Pair]) -> InvalidCall:
-    """Name the row of the caller's that a metric refused, where it names one of the distinct pairs."""
-    match = re.match(r"(predictions|references)\[(\d+)\]", str(error))
+def _in_rows(error: InvalidCall, column: str, rows: Sequence[_Row], distinct: Sequence[_Row]) -> InvalidCall:
+    """Name the row of the caller's that a metric refused, where it names one of the distinct rows."""
+    match = re.match(r"(\w+)\[(\d+)\]", str(error))
     if match is None:
         return error
-    argument = "completions" if match[1] == "predictions" else column
-    row = rows.index(pairs[int(match[2])])
-    return InvalidCall(f"{argument}[{row}]{str(error)[match.end() :]}")
+    argument = {"predictions": "completions", "references": column}.get(match[1], match[1])
+    return InvalidCall(f"{argument}[{rows.index(distinct[int(match[2])])}]{str(error)[match.end() :]}")

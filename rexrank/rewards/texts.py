@@ -41,10 +41,30 @@ def read_references(columns: Mapping[str, Any], column: str | None, rows: int) -
         InvalidCall: There is no such column, more than one could be meant, or its form is wrong.
     """
     name = _column(columns, column)
-    values = _listed(name, columns[name])
-    if len(values) != rows:
-        raise InvalidCall(f"{name} has {len(values):,} items and completions {rows:,}; give one for each completion")
+    values = _of_length(name, columns[name], rows)
     return name, [_references(value, f"{name}[{at}]") for at, value in enumerate(values)]
+
+
+def read_known(columns: Mapping[str, Any], names: Iterable[str], rows: int) -> dict[str, list[Any]]:
+    """What is known of each study beside its texts, for the metrics that take it.
+
+    Args:
+        columns: The columns of the data set by name.
+        names: Those that a metric takes.
+        rows: Number of completions.
+
+    Returns:
+        The columns that are there, one item a completion.
+
+    Raises:
+        InvalidCall: A column has another form or length, or holds something else than texts and numbers.
+    """
+    found = {name: _of_length(name, columns[name], rows) for name in names if name in columns}
+    for name, values in found.items():
+        for at, value in enumerate(values):
+            if not (value is None or isinstance(value, str | int | float)):
+                raise InvalidCall(f"{name}[{at}]: expected a text, a number or None, got {shown(value)}")
+    return found
 
 
 def _column(columns: Mapping[str, Any], asked: str | None) -> str:
@@ -77,6 +97,13 @@ def _listed(name: str, value: Any) -> list[Any]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise InvalidCall(f"{name}: expected a list with one item a completion, got {shown(value)}")
     return list(value)
+
+
+def _of_length(name: str, value: Any, rows: int) -> list[Any]:
+    values = _listed(name, value)
+    if len(values) != rows:
+        raise InvalidCall(f"{name} has {len(values):,} items and completions {rows:,}; give one for each completion")
+    return values
 
 
 def _references(value: Any, where: str) -> Texts:
