@@ -24,17 +24,14 @@ compared), 2 wrong usage, 3 nothing could be compared.
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
+from rexrank.cli.cards import draw, folder_of, system_names, words_of
 from rexrank.cli.streams import print_json
-from rexrank.errors import RexrankError
 
 if TYPE_CHECKING:
-    from rexrank.comparison.compare import Comparisons, Settings
-
-_CARD = "card.json"
+    from rexrank.comparison.compare import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,17 +87,17 @@ def run(arguments: argparse.Namespace) -> int:
         RexrankError: A card cannot be read, or the picture cannot be drawn or written.
     """
     from rexrank.comparison.compare import compare
-    from rexrank.comparison.tables import markdown, table
+    from rexrank.comparison.tables import markdown, picture, table
     from rexrank.metrics import InvalidCall
     from rexrank.scoring.card import ScoreCard
     from rexrank.statistics import InvalidStatistics
 
     try:
-        names = _names(arguments)
+        folders = [folder_of(card) for card in arguments.cards]
+        names = system_names(arguments.names, folders)
         settings = _settings(arguments)
-        cards = dict(zip(names, map(ScoreCard.load, map(_folder, arguments.cards)), strict=True))
-        keys = None if arguments.keys is None else [word.strip() for word in arguments.keys.split(",") if word.strip()]
-        found = compare(cards, arguments.baseline, keys, settings, progress=not arguments.quiet)
+        cards = dict(zip(names, map(ScoreCard.load, folders), strict=True))
+        found = compare(cards, arguments.baseline, words_of(arguments.keys), settings, progress=not arguments.quiet)
     except (InvalidCall, InvalidStatistics) as error:
         print(f"rexrank compare: {error}", file=sys.stderr)
         return WRONG_USAGE
@@ -112,20 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
         return NOTHING_COMPUTED
     # Printed first, so that a picture that cannot be drawn does not cost the numbers.
     if arguments.plot:
-        _draw(found, arguments.plot, arguments.quiet)
+        draw(lambda: picture(found), arguments.plot, arguments.quiet)
     return DONE
-
-
-def _names(arguments: argparse.Namespace) -> list[str]:
-    from rexrank.comparison.names import card_names, plain
-    from rexrank.metrics import InvalidCall
-
-    if arguments.names is None:
-        return card_names([_folder(card) for card in arguments.cards])
-    names = [plain(name.strip()) for name in arguments.names.split(",")]
-    if len(names) != len(arguments.cards) or "" in names or len(set(names)) != len(names):
-        raise InvalidCall(f"names: expected {len(arguments.cards)} different names, one a card, with commas between")
-    return names
 
 
 def _settings(arguments: argparse.Namespace) -> "Settings":
@@ -139,19 +124,3 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
         family=arguments.family,
         planned=arguments.studies,
     )
-
-
-def _folder(card: str) -> str:
-    """The folder of a card, also where its file was named."""
-    return str(Path(card).parent) if Path(card).name == _CARD else card
-
-
-def _draw(found: "Comparisons", file: str, quiet: bool) -> None:
-    from rexrank.comparison.tables import picture
-
-    try:
-        picture(found).save(file)
-    except OSError as error:
-        raise RexrankError(f"{file} cannot be written: {error.strerror or 'unknown reason'}") from None
-    if not quiet:
-        print(f"written: {file}", file=sys.stderr)

@@ -231,7 +231,7 @@ def compare(
         raise InvalidCall(f"baseline: no card is called {shown(first)}; there are {', '.join(names)}")
     chosen = settings or Settings()
     others = [name for name in names if name != first]
-    wanted = None if keys is None else _expanded(keys)
+    wanted = None if keys is None else expanded(keys)
     pairs = _aligned(cards, first, others, wanted)
     ordered = wanted if wanted is not None else _ranking_first(cards[first])
     rows: list[Comparison] = []
@@ -254,7 +254,12 @@ def compare(
     )
 
 
-def _expanded(names: Sequence[str]) -> list[str]:
+def expanded(names: Sequence[str]) -> list[str]:
+    """Score keys that names of keys and of metrics stand for.
+
+    Raises:
+        InvalidCall: Unknown names, or none.
+    """
     found: list[str] = []
     for name in names:
         keys = keys_named(name)

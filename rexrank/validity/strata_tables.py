@@ -1,0 +1,225 @@
+"""Scores of groups for people: in a terminal, in Markdown, in words, and as a picture."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rexrank.comparison.words import p_number, p_text
+from rexrank.figures import Row as Drawn
+from rexrank.figures import intervals
+from rexrank.metrics import score_keys
+from rexrank.scoring.table import ARROWS, by_reason, counted, listed
+from rexrank.statistics.power import ALPHA
+from rexrank.validity.strata import ALL, Estimate, Row, Strata, direction_of
+
+if TYPE_CHECKING:
+    from rexrank.figures import Figure
+
+_NOTHING, _DIGITS = "–", 3
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+def table(found: Strata) -> str:
+    """For a terminal: one table a score, what is not shown and why, and sentences."""
+    blocks = [[head(found)]]
+    for key in found.keys:
+        blocks.append([f"{key} {ARROWS[direction_of(key)]}".rstrip(), *_columns(_cells(found, key))])
+        blocks.append(sentences(found, key))
+    return "\n\n".join("\n".join(lines) for lines in [*blocks, notes(found), _absent(found)] if lines)
+
+
+def markdown(found: Strata) -> str:
+    """As Markdown: sentences, one table a score, notes."""
+    blocks = [_escaped(head(found))]
+    for key in found.keys:
+        cells = [[_escaped(cell.strip()) for cell in row] for row in _cells(found, key)]
+        lines = [f"| {' | '.join(row)} |" for row in cells]
+        ruler = f"| --- |{' ---: |' * (len(cells[0]) - 1)}"
+        blocks += [f"### {_escaped(key)}", "\n".join([lines[0], ruler, *lines[1:]])]
+        blocks += [_escaped(line) for line in sentences(found, key)]
+    blocks.append("\n".join(f"- {_escaped(line.strip())}" for line in (*notes(found), *_absent(found))))
+    return "\n\n".join(blocks) + "\n"
+
+
+def picture(found: Strata, key: str | None = None) -> "Figure":
+    """The score in each group that is shown; with two systems, how much the second differs from the first.
+
+    Raises:
+        InvalidFigure: There is nothing to draw.
+        MissingPlots: matplotlib is not installed.
+    """
+    key = key or next(iter(found.keys), "")
+    rows = [row for row in found.of(key) if not row.hidden]
+    drawn = []
+    for row in rows:
+        one = row.difference or (row.scores[0] if row.scores else Estimate(None))
+        low, high = one.interval or (None, None)
+        drawn.append(Drawn(_with_number(row), one.value, low, high, is_baseline=row.division == ALL))
+    two = len(found.systems) > 1
+    total = None if two or not drawn else drawn[0].value
+    label = score_keys()[key].label if key in score_keys() else key
+    what = f"{label}: {found.systems[1]} minus {found.systems[0]}" if two else f"{label} of {found.systems[0]}"
+    title = f"{what}, by groups of studies, with {found.settings.confidence:.0%} intervals"
+    return intervals(drawn, title, direction_of(key), reference_line=0.0 if two else total, digits=_digits(key))
+
+
+def head(found: Strata) -> str:
+    """What was scored and how, in one line."""
+    drawn = "patients" if found.unit == "patient" else "studies"
+    chosen = found.settings
+    return (
+        f"{found.set_name} · track {found.track} · {counted(found.n, 'study')} · {' and '.join(found.systems)} · "
+        f"{chosen.resamples:,} resamples of {drawn}, seed {chosen.seed}"
+    )
+
+
+def sentences(found: Strata, key: str) -> list[str]:
+    """What the score says of normal and abnormal studies, in a sentence to quote; nothing where that is hidden."""
+    normal, abnormal = (found.row(key, name, "normal") for name in ("normal", "abnormal"))
+    if normal is None or abnormal is None or normal.hidden or abnormal.hidden or abnormal.contrast is None:
+        return []
+    apart = abnormal.contrast
+    clear = apart.p_holm is not None and apart.p_holm <= ALPHA
+    p = f"p {p_text(apart.p_holm)}" + (f", corrected for {counted(apart.family, 'group')}" if apart.family > 1 else "")
+    if len(found.systems) == 1:
+        verdict = f", which is {_judged(key, apart.estimate)}" if clear else "; these cannot be told apart"
+        return [
+            f"{key} of {found.systems[0]} is {_said(normal.scores[0], key)} on {_studies(normal)} and "
+            f"{_said(abnormal.scores[0], key)} on {_studies(abnormal)}{verdict} ({p})."
+        ]
+    if abnormal.difference is None or normal.difference is None:
+        return []
+    verdict = "the two differ" if clear else "the two cannot be told apart"
+    return [
+        f"{key}, {found.systems[1]} minus {found.systems[0]}, is {_said(normal.difference, key, '+')} on "
+        f"{_studies(normal)} and {_said(abnormal.difference, key, '+')} on {_studies(abnormal)}; {verdict} ({p})."
+    ]
+
+
+def _judged(key: str, apart: Estimate) -> str:
+    direction, higher = direction_of(key), (apart.value or 0) > 0
+    if direction == "none":
+        return "higher" if higher else "lower"
+    return "better" if higher == (direction == "higher") else "worse"
+
+
+def _studies(row: Row) -> str:
+    return f"{row.n:,} {row.stratum} {'study' if row.n == 1 else 'studies'}"
+
+
+def _said(one: Estimate, key: str, sign: str = "") -> str:
+    form = f"{sign}.{_digits(key)}f"
+    if one.value is None:
+        return "undefined"
+    ends = "" if one.interval is None else f" ({one.interval[0]:{form}} to {one.interval[1]:{form}})"
+    return f"{one.value:{form}}{ends}"
+
+
+def notes(found: Strata) -> list[str]:
+    """What the columns mean, where groups come from, and what stays hidden."""
+    if not found.rows:
+        return []
+    chosen = found.settings
+    sources: dict[str, list[str]] = {}
+    for row in found.rows:
+        if row.division != ALL and row.division not in sources.setdefault(row.source, []):
+            sources[row.source].append(row.division)
+    lines = [f"{' and '.join(names)}: {source}" for source, names in sources.items()]
+    what = "the score" if len(found.systems) == 1 else f"{found.systems[1]} minus {found.systems[0]}"
+    lines.append(f"to others: {what} in the group minus {what} in all other studies")
+    family = max((row.contrast.family for row in found.rows if row.contrast), default=0)
+    if family:
+        again = "; further scores are not corrected for" if len(found.keys) > 1 else ""
+        lines.append(f"Holm p: paired bootstrap, corrected for the {family} groups tested in one score{again}")
+    lines.append(f"intervals: {chosen.confidence:.0%}, each for its own group, not corrected")
+    lines += list(_hidden(found))
+    undefined = {key: number for key in found.keys if (number := _undefined(found, key))}
+    lines += [f"{key}: {counted(number, 'study')} without a value left out" for key, number in undefined.items()]
+    return lines
+
+
+def _hidden(found: Strata) -> Iterator[str]:
+    small = dict.fromkeys(row.stratum for row in found.rows if row.hidden == "small")
+    if small:
+        yield f"hidden, fewer than {counted(found.minimum, 'study')}: {', '.join(small)}"
+    beside = dict.fromkeys(row.stratum for row in found.rows if row.hidden == "complement")
+    if beside:
+        yield f"hidden, as a small group could be computed from it: {', '.join(beside)}"
+
+
+def _undefined(found: Strata, key: str) -> int:
+    everyone = found.row(key)
+    return (everyone.n_undefined or 0) if everyone else 0
+
+
+def _absent(found: Strata) -> list[str]:
+    lines = [f"  by {listed(names)}: {why}" for why, names in by_reason(found.absent).items()]
+    lines += [f"  {listed(keys)}: {why}" for why, keys in by_reason(found.not_scored).items()]
+    return ["not there:", *lines] if lines else []
+
+
+def _cells(found: Strata, key: str) -> list[list[str]]:
+    """Rows of one score; findings that stay hidden are named in the notes alone."""
+    form, signed = f".{_digits(key)}f", f"+.{_digits(key)}f"
+    two = len(found.systems) > 1
+    middle = [*found.systems, "difference", "interval"] if two else [found.systems[0], "interval"]
+    cells = [["studies", "n", *middle, "to others", "interval", "Holm p"]]
+    before = ALL
+    for row in found.of(key):
+        if row.division == "finding" and row.hidden:
+            continue
+        if row.division != before:
+            cells.append([f"by {row.division}", *[""] * (len(cells[0]) - 1)])
+            before = row.division
+        name = row.stratum if row.division == ALL else f"  {row.stratum}"
+        if row.hidden:
+            number = f"<{found.minimum}" if row.hidden == "small" else "hidden"
+            cells.append([name, number, *[_NOTHING] * (len(cells[0]) - 2)])
+            continue
+        numbers = [_number(one, form) for one in row.scores]
+        numbers += _with_ends(row.difference, signed) if two else [_ends(row.scores[0], form)]
+        contrast = row.contrast
+        tested = [*_with_ends(contrast.estimate if contrast else None, signed), _p(row)]
+        cells.append([name, f"{row.n:,}", *numbers, *(tested if row.division != ALL else [""] * 3)])
+    return cells
+
+
+def _with_number(row: Row) -> str:
+    return f"{row.stratum} ({row.n:,})"
+
+
+def _digits(key: str) -> int:
+    known = score_keys().get(key)
+    return known.digits + 1 if known else _DIGITS
+
+
+def _p(row: Row) -> str:
+    return p_number(row.contrast.p_holm if row.contrast else None)
+
+
+def _number(one: Estimate, form: str) -> str:
+    return _NOTHING if one.value is None else f"{one.value:{form}}"
+
+
+def _ends(one: Estimate, form: str) -> str:
+    return _NOTHING if one.interval is None else f"{one.interval[0]:{form}} … {one.interval[1]:{form}}"
+
+
+def _with_ends(one: Estimate | None, form: str) -> list[str]:
+    return [_NOTHING, _NOTHING] if one is None else [_number(one, form), _ends(one, form)]
+
+
+def _columns(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Cells in columns, the first one to the left and the others to the right."""
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    return [
+        "  ".join(
+            [f"{row[0]:<{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def _escaped(text: str) -> str:
+    """Names may hold what Markdown would read."""
+    return _MARKDOWN.sub(r"\\\1", text)
