@@ -25,6 +25,7 @@ import numpy as np
 from rexrank.metrics import metric_of, metrics, score_keys
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.registry import keys_named
+from rexrank.reports.studies import is_blank
 from rexrank.scoring.card import ScoreCard
 from rexrank.scoring.progress import Progress, Report, reporting
 from rexrank.scoring.score import score
@@ -210,7 +211,7 @@ def stress(
     """Edit reports, score them, and say which scores notice.
 
     Args:
-        texts: Reports; blank and repeated ones are left out.
+        texts: Reports; blank ones are left out.
         keys: Score keys or metric names; ``all`` for every score of reports; None for `default_keys`.
         seed: Of edits and draws.
         convention: ``published`` or ``corrected``.
@@ -228,18 +229,18 @@ def stress(
         NothingToStress: Fewer than two different reports.
         InvalidCall: No such score or option.
     """
-    distinct = [text for text in dict.fromkeys(texts) if text.strip()]
+    kept = [text for text in texts if not is_blank(text)]
     asked = _asked(keys)
     absent = {key: why for key in asked if (why := _why_not(key))}
     possible = [key for key in asked if key not in absent]
     with reporting(progress, total=3) as report:
         report("edit")
-        made = variants(distinct, seed, lambda done: report.within(f"edit, {done:,} of {len(distinct):,} reports"))
+        made = variants(kept, seed, lambda done: report.within(f"edit, {done:,} of {len(kept):,} reports"))
         report("score")
-        card = _scored(made, distinct, possible, convention, report, scoring) if possible else None
+        card = _scored(made, kept, possible, convention, report, scoring) if possible else None
         report("compare")
         found = {
-            key: _Judged(_Table.of(made, card, key, len(distinct)), seed, resamples).all()
+            key: _Judged(_Table.of(made, card, key, len(kept)), seed, resamples).all()
             for key in possible
             if card is not None and key in card.summary
         }
@@ -247,7 +248,7 @@ def stress(
         absent |= {key: card.unavailable.get(key, f"{key} was not computed") for key in possible if key not in found}
     return Stress(
         source,
-        len(distinct),
+        len(kept),
         seed,
         convention,
         resamples,

@@ -4,7 +4,7 @@ import os
 
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.reports.reading import Source
-from rexrank.reports.studies import Study
+from rexrank.reports.studies import Study, is_blank
 from rexrank.terms import Track
 from rexrank.validity.edits.edit import Chance
 from rexrank.validity.invented import reports
@@ -20,7 +20,7 @@ def chosen(
     number: int = 200,
     seed: int = 0,
 ) -> tuple[list[str], str]:
-    """Different reports, and what they are in words.
+    """Reports, and what they are in words.
 
     Args:
         benchmark: As `rexrank.validity.sets.open_set` takes it.
@@ -38,9 +38,8 @@ def chosen(
     if benchmark is None and references is None:
         return reports(number, seed), "invented"
     opened = open_set(benchmark, references, track=track)
-    texts = [text for study in opened.studies.values() if (text := _text(study, track)) and text.strip()]
-    distinct = list(dict.fromkeys(texts))
-    drawn = Chance("reports", seed).shuffled(distinct)[:number]
+    texts = [text for study in opened.studies.values() if (text := _text(study, track)) and not is_blank(text)]
+    drawn = Chance("reports", seed).shuffled(texts)[:number]
     return drawn, f"{track} of {opened.name}"
 
 

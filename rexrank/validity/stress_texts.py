@@ -43,18 +43,18 @@ def variants(texts: Sequence[str], seed: int, tell: Callable[[int], None]) -> li
     """All edited reports.
 
     Args:
-        texts: Different reports, at least two.
+        texts: Reports, of which at least two differ.
         seed: Of all choices.
         tell: Called with the number of reports done.
 
     Raises:
-        NothingToStress: Fewer than two reports.
+        NothingToStress: All reports are the same, or there is none.
     """
-    if len(texts) < 2:
-        raise NothingToStress(f"the stress suite needs two different reports with text, and found {len(texts)}")
+    if (number := len(set(texts))) < 2:
+        raise NothingToStress(f"the stress suite needs two different reports with text, and found {number}")
     found = []
     for position, text in enumerate(texts):
-        other = texts[_other(position, len(texts), seed)]
+        other = _other(texts, position, seed)
         found += [
             Variant(position, name, new, 0 if name in (ORIGINAL, OTHER) else size(text, new))
             for name, new in _of_report(text, other, seed)
@@ -63,9 +63,11 @@ def variants(texts: Sequence[str], seed: int, tell: Callable[[int], None]) -> li
     return found
 
 
-def _other(position: int, number: int, seed: int) -> int:
-    """Another report, drawn anew for each."""
-    return (position + 1 + Chance("other", seed, position).below(number - 1)) % number
+def _other(texts: Sequence[str], position: int, seed: int) -> str:
+    """Another report with another text, drawn anew for each."""
+    number = len(texts)
+    start = position + 1 + Chance("other", seed, position).below(number - 1)
+    return next(text for step in range(number) if (text := texts[(start + step) % number]) != texts[position])
 
 
 def _of_report(text: str, other: str, seed: int) -> Iterator[tuple[tuple[str, str], str]]:

@@ -7,7 +7,8 @@ from rexrank.validity.edits.cues import like
 from rexrank.validity.edits.edit import Chance, Change, Edit, Report, Span
 
 _OTHER = {"left": "right", "right": "left", "l": "r", "r": "l"}
-_SIDE = re.compile(r"\b(left|right)(?=\b|sided|ward|ly)|\b([LR])(?=(?:UL|LL)\b)", re.IGNORECASE)
+# "Leftward" is a direction, of a curve or a shift, and stays.
+_SIDE = re.compile(r"\b(?:left|right)\b|\b[LR](?=(?:UL|LL)\b)", re.IGNORECASE)
 
 
 def _changes(report: Report, chance: Chance) -> Sequence[Change]:

@@ -17,8 +17,9 @@ _POINTS_BACK = re.compile(
 )
 # Words in the middle of a sentence that lean on the one before.
 _LEANS = re.compile(
-    r"\b(?:this|these|those|other|another|also|again|as\s+well|otherwise|elsewhere|above|additional\w*|remain(?:der|ing)"
-    r"\s+of|the\s+(?:opacity|nodule|finding|lesion|mass|effusion|tube|catheter))\b",
+    r"\b(?:this|these|those|other|another|also|again|as\s+well|otherwise|elsewhere|above|additional\w*|helpful|unclear|"
+    r"further|suggested|recommend\w*|advis\w+|correlat\w+|evaluat\w+|follow-?up|remain(?:der|ing)\s+of|"
+    r"the\s+(?:opacity|nodule|finding|lesion|mass|effusion|tube|catheter))\b",
     re.IGNORECASE,
 )
 

@@ -10,12 +10,12 @@ _OTHER = {
     "mild": "severe", "mildly": "severely", "minimal": "marked", "minimally": "markedly", "slight": "marked",
     "slightly": "markedly", "moderate": "minimal", "moderately": "minimally", "severe": "mild", "severely": "mildly",
     "marked": "minimal", "markedly": "minimally", "massive": "small", "extensive": "minimal", "large": "small",
-    "small": "large", "tiny": "large", "trace": "large", "diffuse": "focal",
+    "small": "large", "tiny": "large", "trace": "large",
 }  # fmt: skip
 _DEGREE = re.compile(rf"\b(?:{'|'.join(_OTHER)})\b(?![-/])", re.IGNORECASE)
 # "small bowel" is no size, "mild rotation" no finding, and of "mild to moderate" one word alone would make no sense.
 _NOT_A_FINDING = re.compile(
-    r"\b(?:bowel|rotat\w+|habitus|body|breasts?|motion|obliqu\w+|limited|technique|inspiration|inspiratory|hypo\w+|"
+    r"\b(?:bowel|colon|rotat\w+|habitus|body|breasts?|motion|obliqu\w+|limited|technique|inspiration|inspiratory|hypo\w+|"
     r"underinflat\w+|low|patient|amount|airways?|caliber|upper\s+normal|normal)\b",
     re.IGNORECASE,
 )
