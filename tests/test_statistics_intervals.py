@@ -162,6 +162,14 @@ def test_a_score_beyond_all_resamples_keeps_an_interval() -> None:
     assert percentile(resampled, 0.95) == pytest.approx((0.21, 0.59))
 
 
+def test_one_study_that_makes_the_score_puts_no_end_at_the_most_extreme_resample() -> None:
+    resampled = Resampled(np.linspace(0, 1, 10_001), 0.5, np.append(np.full(30, 0.5), 0.6), (0.0, 1.0))
+    low, high = scaled(resampled, 0.95)
+    assert 0.001 < low < 0.025
+    assert 0.5 < high < 0.975
+    assert bca(resampled, 0.95)[0] < 0.001
+
+
 def test_scores_that_no_unit_can_be_left_out_of_keep_the_resamples() -> None:
     resampled = Resampled(np.linspace(0.2, 0.6, 400), 0.4, np.full(30, np.nan), None)
     assert bca(resampled, 0.95) == pytest.approx(percentile(resampled, 0.95), abs=1e-3)

@@ -25,6 +25,7 @@ from rexrank.statistics.quantiles import t_quantile
 from rexrank.statistics.sample import Range
 
 _NORMAL = NormalDist()
+_LARGEST_SKEW = 0.1
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ def scaled(resampled: Resampled, confidence: float) -> tuple[float, float]:
         return percentile(resampled, confidence)
     deviation = float(scores.std())
     skew, error = _jackknife(resampled.left_out)
+    # Where one or two units make the score, the jackknife's skewness is their own, and would put an end at the most
+    # extreme resample of all.
+    skew = min(max(skew, -_LARGEST_SKEW), _LARGEST_SKEW)
     # Narrower than the percentiles never: where leaving out most units gives no score, the jackknife sees too little.
     stretch = max(1.0, error / deviation)
     quantile = t_quantile((1 - confidence) / 2, len(resampled.left_out) - 1)
