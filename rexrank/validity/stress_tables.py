@@ -1,6 +1,7 @@
 """The stress suite's result for people: tables in a terminal or in Markdown, and a picture."""
 
 from collections.abc import Callable, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, TypeVar
 
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
@@ -33,10 +34,9 @@ def table(found: Stress) -> str:
     """The result for a terminal, at most 79 columns wide where names of scores allow."""
     blocks = [[head(found)], ["edits", *_columns(_applied(found))]]
     if found.scores:
-        blocks.append(["scores", *_columns(_summary(found)), *_notes()])
-        for title, cells in _by_edit(found):
+        for title, cells in (("scores", _summary(found)), *_by_edit(found)):
             blocks += [[title if first else f"{title}, continued", *_columns(part)] for first, part in _parts(cells)]
-        blocks.append(blind(found))
+        blocks += [_notes(), [part for line in blind(found) for part in wrap(line, _WIDTH, subsequent_indent="  ")]]
     blocks.append(_absent(found))
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
@@ -121,11 +121,13 @@ def _applied(found: Stress) -> Rows:
 
 
 def _summary(found: Stress) -> Rows:
-    rows = [["score", "", "discrimination", "robustness", "3 errors", "cut", "joined"]]
+    rows = [["score", "discrimination", "robustness", "3 errors", "cut", "joined"]]
     for key, one in found.scores.items():
         shares = (one.discrimination, one.robustness, one.monotonicity)
         ends = (one.truncation, one.concatenation)
-        rows.append([key, ARROWS[one.direction], *map(_with_ends, shares), *(_number(each.value) for each in ends)])
+        rows.append(
+            [f"{key} {ARROWS[one.direction]}", *map(_with_ends, shares), *(_number(each.value) for each in ends)]
+        )
     return rows
 
 

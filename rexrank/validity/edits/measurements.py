@@ -23,7 +23,8 @@ def _changes(report: Report, chance: Chance) -> Sequence[Change]:
     for one in _MEASURE.finditer(report.text):
         new = _NUMBER.sub(lambda number: _grown(number[0]), one[0])
         article = _ARTICLE.search(report.text, 0, one.start())
-        spans = ((*article.span(1), "an" if _EIGHT.match(new) else "a"),) if article else ()
+        fitting = "an" if _EIGHT.match(new) else "a"
+        spans = ((*article.span(1), fitting),) if article and article[1] != fitting else ()
         found.append(Change((*spans, (*one.span(), new))))
     return found
 

@@ -45,10 +45,9 @@ def _changes(report: Report, chance: Chance) -> Sequence[Change]:
             continue
         new = same if same.isupper() or same[:2].isupper() else like(same, one[0])
         spans = [(*one.span(), new)]
-        article = _ARTICLE.search(report.text[max(0, one.start() - 4) : one.start()])
-        if article:
-            start = one.start() - len(article[0])
-            spans.insert(0, (start, start + len(article[1]), like(_article(new), article[1])))
+        article = _ARTICLE.search(report.text, 0, one.start())
+        if article and (fitting := like(_article(new), article[1])) != article[1]:
+            spans.insert(0, (*article.span(1), fitting))
         found.append(Change(tuple(spans)))
     return found
 
