@@ -1,4 +1,4 @@
-"""The training text whose neighbour in meaning a question is, by TF-IDF over words."""
+"""The training text whose neighbour in meaning a question is, by TF-IDF over words; and what a context holds."""
 
 import re
 from collections import Counter
@@ -6,7 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
+WHOLE = "context"
 _WORD = re.compile(r"\w+")
+_LABEL = re.compile(r"(?:^|(?<=\s))(?P<name>[A-Z][A-Za-z]*(?: [a-z]+)?):(?:\s+|$)")
+# What stands in a context where there is nothing to say.
+_NOTHING = frozenset({"", "none", "n/a", "na", "nil", "nan"})
+
+
+def context_fields(context: str | None) -> dict[str, str]:
+    """The fields of a context by name, in lower case, that say anything.
+
+    Args:
+        context: ``Indication: … Comparison: …``, or a text without such labels.
+
+    Returns:
+        Each labelled field, and the whole context as ``context``; empty where it says nothing.
+    """
+    if not context or not _says(context):
+        return {}
+    marks = list(_LABEL.finditer(context))
+    ends = [*(mark.start() for mark in marks[1:]), *([len(context)] if marks else [])]
+    found = {mark["name"].lower(): context[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)}
+    return {WHOLE: context, **{name: text for name, text in found.items() if _says(text)}}
 
 
 def nearest(queries: Sequence[str | None], documents: Sequence[str | None]) -> list[int | None]:
@@ -21,6 +42,15 @@ def nearest(queries: Sequence[str | None], documents: Sequence[str | None]) -> l
     Returns:
         Position of the document, the first of equals; None where query and documents share no word.
     """
+    return _found(queries, documents, leave_one_out=False)
+
+
+def nearest_other(documents: Sequence[str | None]) -> list[int | None]:
+    """Of each document the most similar other one, as `nearest` has it: how a neighbour does on the training set."""
+    return _found(documents, documents, leave_one_out=True)
+
+
+def _found(queries: Sequence[str | None], documents: Sequence[str | None], leave_one_out: bool) -> list[int | None]:
     counts = [Counter(_words(text)) for text in documents]
     frequency = Counter(word for words in counts for word in words)
     present = sum(bool(words) for words in counts)
@@ -33,21 +63,34 @@ def nearest(queries: Sequence[str | None], documents: Sequence[str | None]) -> l
     arrays = {
         word: (np.array([p for p, _ in pairs]), np.array([v for _, v in pairs])) for word, pairs in postings.items()
     }
-    return [_nearest(Counter(_words(query)), weight, arrays, len(counts)) for query in queries]
+    return [
+        _nearest(Counter(_words(query)), weight, arrays, len(counts), place if leave_one_out else None)
+        for place, query in enumerate(queries)
+    ]
 
 
 def _nearest(
-    query: Counter[str], weight: dict[str, float], postings: dict[str, tuple[np.ndarray, np.ndarray]], size: int
+    query: Counter[str],
+    weight: dict[str, float],
+    postings: dict[str, tuple[np.ndarray, np.ndarray]],
+    size: int,
+    barred: int | None,
 ) -> int | None:
     similarity = np.zeros(size)
     for word, count in query.items():
         if word in postings:
             positions, values = postings[word]
             similarity[positions] += count * weight[word] * values
+    if barred is not None:
+        similarity[barred] = 0.0
     if not similarity.any():
         return None
     # Sums that differ by rounding alone count as equal, so that the choice is the same on every machine.
     return int(np.flatnonzero(similarity >= similarity.max() * (1 - 1e-12))[0])
+
+
+def _says(text: str) -> bool:
+    return text.strip(" .:;,-_").lower() not in _NOTHING
 
 
 def _words(text: str | None) -> list[str]:

@@ -60,8 +60,8 @@ class ScoreCard:
         weights: Checkpoint that an encoder loaded to its ``repo``, ``revision``, ``fingerprint`` and ``status``
             (``verified``, ``unverified checksum`` …).
         groups: Number of the patient of each study, in the order of `per_study`; None where patients are not known.
-        diversity: How various predictions and references are, counts and shares only (`rexrank.scoring.diversity`); empty
-            in older cards.
+        diversity: How various predictions and references are, in counts and shares (`rexrank.scoring.diversity`);
+            empty in older cards.
         statistics: Of each corpus score one column of sufficient statistics, a list of float64 a study, null where
             undefined; what intervals and comparisons draw from.
     """
