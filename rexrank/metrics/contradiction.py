@@ -20,7 +20,8 @@ identical to a reference. English only. docs/audits.md states how often the rule
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 from rexrank.labels import NEGATIVE, POSITIVE, RULE_VERSION
 from rexrank.metrics.audited import audit
@@ -31,22 +32,22 @@ from rexrank.metrics.statements import Statement, statements
 from rexrank.terms import Convention
 
 # A denial with one of these is of that kind of the finding alone.
-_KINDS_WORDS = (
+_KIND_WORDS = (
     "large larger big sizable sizeable significant new acute acutely focal other another additional further definite "
     "discrete suspicious dominant gross confluent overt frank obvious convincing measurable layering displaced tension "
     "active residual recurrent interval increasing increased worsening enlarging developing lobar segmental dense "
     "patchy noncalcified calcified spiculated substantial marked appreciable more change typical specific superimposed "
-    "aggressive destructive bony osseous rib vertebral spinal compression pulmonary cardiac hilar mediastinal "
-    "interstitial alveolar consolidative nodular pleural cavitary associated pathologic unstable"
+    "aggressive destructive bony osseous rib vertebral spinal compression cardiac hilar mediastinal "
+    "interstitial alveolar consolidative nodular cavitary associated pathologic unstable"
 )
-_KINDS = frozenset(_KINDS_WORDS.split())
+_KINDS = frozenset(_KIND_WORDS.split())
 # A finding with one of these is one that a general denial leaves out.
-_LEFT_OUT_WORDS = "old healed healing remote chronic prior previous calcified granulomatous postsurgical"
-_LEFT_OUT = frozenset(_LEFT_OUT_WORDS.split())
+_OLD_WORDS = "old healed healing remote chronic prior previous calcified granulomatous postsurgical"
+_OLD = frozenset(_OLD_WORDS.split())
 # Concepts that hold several things, and what a broken screw shares its name with.
 _UNJUDGED = frozenset({"device", "spine", "aorta", "chronic lung disease", "other part"})
-_OF_METAL_WORDS = "screw screws wire wires plate plates hardware fixation lead"
-_OF_METAL = frozenset(_OF_METAL_WORDS.split())
+_METAL_WORDS = "screw screws wire wires plate plates hardware fixation lead"
+_OF_METAL = frozenset(_METAL_WORDS.split())
 # Sentences of another examination, and what they ask for.
 _ELSEWHEN_WORDS = "recent earlier reviewed evaluation evaluate question unknown"
 _ELSEWHEN = frozenset(_ELSEWHEN_WORDS.split())
@@ -56,37 +57,68 @@ _NEARLY = frozenset({"upper", "top", "limits", "limit", "borderline"})
 _REACH, _FAR = 4, 7
 
 
+class _Said(NamedTuple):
+    """What is left of a statement where it is compared: the same again says no more.
+
+    Attributes:
+        sentence: Number of the sentence; equal ones share a number.
+        sides: Of the finding.
+        kinds: What kind of the finding is meant.
+    """
+
+    sentence: int
+    sides: frozenset[str]
+    kinds: frozenset[str]
+
+
 def contradictions(text: str) -> list[str]:
     """The findings that a report both states and denies, each once."""
     return _judged(statements(text))
 
 
 def _judged(found: Sequence[Statement]) -> list[str]:
-    judged = [one for one in found if one.finding not in _UNJUDGED and (_OF_METAL | _ELSEWHEN).isdisjoint(one.words)]
-    by_finding: dict[str, list[Statement]] = {}
-    for one in judged:
-        here = _LEFT_OUT.isdisjoint(_around(one)) and _DENYING.isdisjoint(_around(one, _FAR))
-        if one.mention.status == POSITIVE and here:
-            by_finding.setdefault(one.finding, []).append(one)
-    denied = (one for one in judged if one.mention.status == NEGATIVE and _is_plain(one))
-    opposed = (one.finding for one in denied if any(_opposed(one, x) for x in by_finding.get(one.finding, ())))
-    return list(dict.fromkeys(opposed))
+    sentences = {one.sentence: one.words for one in found}
+    firsts: dict[tuple[str, ...], int] = {}
+    numbers = {number: firsts.setdefault(words, number) for number, words in sentences.items()}
+    metal, elsewhen, comparing = (
+        {number for number, words in sentences.items() if not spoiling.isdisjoint(words)}
+        for spoiling in (_OF_METAL, _ELSEWHEN, _COMPARING)
+    )
+    stated: dict[str, set[_Said]] = {}
+    denied: dict[str, set[_Said]] = {}
+    for one in found:
+        if one.finding in _UNJUDGED or one.sentence in metal or one.sentence in elsewhen:
+            continue
+        said = _Said(numbers[one.sentence], one.sides, _KINDS & set(_around(one, _REACH)))
+        if _is_stated(one):
+            stated.setdefault(one.finding, set()).add(said)
+        elif _is_denied(one) and one.sentence not in comparing:
+            denied.setdefault(one.finding, set()).add(said)
+    return [
+        finding
+        for finding, denials in denied.items()
+        if any(_opposed(*pair) for pair in product(denials, stated.get(finding, ())))
+    ]
 
 
-def _is_plain(denial: Statement) -> bool:
-    """Whether it is said of this examination, and the finding not said to be nearly there."""
-    return _COMPARING.isdisjoint(denial.words) and _NEARLY.isdisjoint(denial.mention.cue.split())
+def _is_stated(one: Statement) -> bool:
+    here = _OLD.isdisjoint(_around(one, _REACH)) and _DENYING.isdisjoint(_around(one, _FAR))
+    return here and one.mention.status == POSITIVE
 
 
-def _opposed(denial: Statement, statement: Statement) -> bool:
-    if denial.words == statement.words:
+def _is_denied(one: Statement) -> bool:
+    return one.mention.status == NEGATIVE and _NEARLY.isdisjoint(one.mention.cue.split())
+
+
+def _opposed(denial: _Said, statement: _Said) -> bool:
+    if denial.sentence == statement.sentence:
         return False
     if denial.sides and statement.sides and not denial.sides & statement.sides:
         return False
-    return _KINDS & set(_around(denial)) <= set(_around(statement))
+    return denial.kinds <= statement.kinds
 
 
-def _around(statement: Statement, reach: int = _REACH) -> tuple[str, ...]:
+def _around(statement: Statement, reach: int) -> tuple[str, ...]:
     """The words just before a finding, and its own."""
     return statement.words[max(0, statement.start - reach) : statement.end]
 

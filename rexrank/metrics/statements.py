@@ -46,6 +46,7 @@ class Statement(NamedTuple):
         mention: What the labeller read.
         sides: ``left``, ``right``, both or none.
         words: The words of the sentence.
+        sentence: Number of the sentence in the report.
         start: First word of the finding.
         end: Word after its last.
     """
@@ -54,22 +55,23 @@ class Statement(NamedTuple):
     mention: Mention
     sides: frozenset[str]
     words: tuple[str, ...]
+    sentence: int
     start: int
     end: int
 
 
 def statements(text: str) -> list[Statement]:
     """Every statement about a finding in a report, in the order of the text; linear in its length."""
-    return [statement for sentence in read_sentences(text) for statement in _of_sentence(sentence)]
+    return [one for number, sentence in enumerate(read_sentences(text)) for one in _of_sentence(sentence, number)]
 
 
-def _of_sentence(sentence: Sentence) -> Iterator[Statement]:
+def _of_sentence(sentence: Sentence, number: int) -> Iterator[Statement]:
     words = sentence.words
     at = [_side(words, place) for place in range(len(words))]
     lent = _lent_sides(sentence, at) if any(at) else [_NO_SIDE] * len(sentence.mentions)
     for mention, (start, end), sides in zip(sentence.mentions, sentence.places, lent, strict=True):
         finding = _SAME.get(mention.concept, mention.concept)
-        yield Statement(finding, mention, sides, words, start, end)
+        yield Statement(finding, mention, sides, words, number, start, end)
 
 
 def _side(words: Sequence[str], place: int) -> frozenset[str]:

@@ -53,7 +53,7 @@ _COMPARES = re.compile(
     | \b(?:has|have|had)\ (?:\w+\ ){{0,2}}?(?:increased|decreased|enlarged|cleared|developed)\b
     | \b(?:increas|decreas)(?:ed|ing|e)\ (?:\w+\ ){{0,4}}?
       (?:since|compared|from\ (?:the\ )?(?:prior|previous|last|{_EXAM}))\b
-    | \b(?:slightly\ |mildly\ |somewhat\ )?(?:larger|smaller|better|worse)\b(?=.*\b(?:than|prior|previous|now)\b)
+    | \b(?:slightly\ |mildly\ |somewhat\ )?(?:larger|smaller|better|worse)\b(?=.{{0,80}}\b(?:than|prior|previous|now)\b)
     | \bnow\b
     | \bremains?\b
     | \b(?:as|when|again)\ compared\b
@@ -68,9 +68,11 @@ _COMPARES = re.compile(
     """,
     re.VERBOSE,
 )
+# No further than one remark reaches: without a limit, a text without full stops would take time by its square.
+_NEAR = r"[^,]{0,80}?"
 _NO_COMPARISON = re.compile(
-    rf"\b(?:no|without|not|none|lack of|absence of)\b[^,]*\b(?:prior|previous|comparison|compar\w+|older?|earlier)\b"
-    rf"(?:[^,]*\b{_EXAM}\b|[^,]*\bavailable\b|[^,]*\bcomparison\b|$)"
+    rf"\b(?:no|without|not|none|lack of|absence of)\b{_NEAR}\b(?:prior|previous|comparison|compar\w+|older?|earlier)\b"
+    rf"(?:{_NEAR}\b{_EXAM}\b|{_NEAR}\b(?:available|comparison)\b|[^,]{{0,80}}$)"
 )
 _ADVICE = re.compile(
     r"\b(?:recommend|suggest(?:ed|ion)?\b(?! of)|advis|consider(?:ed|ation)?\b|would be (?:helpful|of benefit|useful)|"
