@@ -1,9 +1,9 @@
 """Score groups of studies: normal and abnormal, by finding, site, view and more.
 
 A card is a folder that `rexrank score … --out DIR` wrote. A file of scores
-that another program computed does too: CSV, TSV or Parquet with study_id and a column of
-numbers for each score. With two, the first is the baseline, and each group is
-tested for a lead that is larger or smaller there than in the other studies.
+that another program computed does too: CSV, TSV or Parquet with study_id and a
+column of numbers for each score. With two, the first is the baseline, and each
+group is tested for a lead that is larger or smaller there than elsewhere.
 
 Groups are named by people where the set has human labels, else by rule labels
 of the references; notes below the table say which. Groups of fewer than

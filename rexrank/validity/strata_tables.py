@@ -1,7 +1,6 @@
 """Scores of groups for people: in a terminal, in Markdown, in words, and as a picture."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rexrank.comparison.words import p_number, p_text
@@ -10,34 +9,31 @@ from rexrank.figures import intervals
 from rexrank.metrics import score_keys
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.statistics.power import ALPHA
+from rexrank.validity.layout import NOTHING, columns, ends, escaped, number, pipes
 from rexrank.validity.strata import ALL, Estimate, Row, Strata, direction_of
 
 if TYPE_CHECKING:
     from rexrank.figures import Figure
 
-_NOTHING, _DIGITS = "–", 3
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#])")
+_DIGITS = 3
 
 
 def table(found: Strata) -> str:
     """For a terminal: one table a score, what is not shown and why, and sentences."""
     blocks = [[head(found)]]
     for key in found.keys:
-        blocks.append([f"{key} {ARROWS[direction_of(key)]}".rstrip(), *_columns(_cells(found, key))])
+        blocks.append([f"{key} {ARROWS[direction_of(key)]}".rstrip(), *columns(_cells(found, key))])
         blocks.append(sentences(found, key))
     return "\n\n".join("\n".join(lines) for lines in [*blocks, notes(found), _absent(found)] if lines)
 
 
 def markdown(found: Strata) -> str:
     """As Markdown: sentences, one table a score, notes."""
-    blocks = [_escaped(head(found))]
+    blocks = [escaped(head(found))]
     for key in found.keys:
-        cells = [[_escaped(cell.strip()) for cell in row] for row in _cells(found, key)]
-        lines = [f"| {' | '.join(row)} |" for row in cells]
-        ruler = f"| --- |{' ---: |' * (len(cells[0]) - 1)}"
-        blocks += [f"### {_escaped(key)}", "\n".join([lines[0], ruler, *lines[1:]])]
-        blocks += [_escaped(line) for line in sentences(found, key)]
-    blocks.append("\n".join(f"- {_escaped(line.strip())}" for line in (*notes(found), *_absent(found))))
+        blocks += [f"### {escaped(key)}", pipes(_cells(found, key))]
+        blocks += [escaped(line) for line in sentences(found, key)]
+    blocks.append("\n".join(f"- {escaped(line.strip())}" for line in (*notes(found), *_absent(found))))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -111,8 +107,8 @@ def _said(one: Estimate, key: str, sign: str = "") -> str:
     form = f"{sign}.{_digits(key)}f"
     if one.value is None:
         return "undefined"
-    ends = "" if one.interval is None else f" ({one.interval[0]:{form}} to {one.interval[1]:{form}})"
-    return f"{one.value:{form}}{ends}"
+    limits = "" if one.interval is None else f" ({one.interval[0]:{form}} to {one.interval[1]:{form}})"
+    return f"{one.value:{form}}{limits}"
 
 
 def notes(found: Strata) -> list[str]:
@@ -133,8 +129,8 @@ def notes(found: Strata) -> list[str]:
         lines.append(f"Holm p: paired bootstrap, corrected for the {family} groups tested in one score{again}")
     lines.append(f"intervals: {chosen.confidence:.0%}, each for its own group, not corrected")
     lines += list(_hidden(found))
-    undefined = {key: number for key in found.keys if (number := _undefined(found, key))}
-    lines += [f"{key}: {counted(number, 'study')} without a value left out" for key, number in undefined.items()]
+    undefined = {key: missing for key in found.keys if (missing := _undefined(found, key))}
+    lines += [f"{key}: {counted(missing, 'study')} without a value left out" for key, missing in undefined.items()]
     return lines
 
 
@@ -173,11 +169,11 @@ def _cells(found: Strata, key: str) -> list[list[str]]:
             before = row.division
         name = row.stratum if row.division == ALL else f"  {row.stratum}"
         if row.hidden:
-            number = f"<{found.minimum}" if row.hidden == "small" else "hidden"
-            cells.append([name, number, *[_NOTHING] * (len(cells[0]) - 2)])
+            size = f"<{found.minimum}" if row.hidden == "small" else "hidden"
+            cells.append([name, size, *[NOTHING] * (len(cells[0]) - 2)])
             continue
-        numbers = [_number(one, form) for one in row.scores]
-        numbers += _with_ends(row.difference, signed) if two else [_ends(row.scores[0], form)]
+        numbers = [number(one.value, form) for one in row.scores]
+        numbers += _with_ends(row.difference, signed) if two else [ends(row.scores[0].interval, form)]
         contrast = row.contrast
         tested = [*_with_ends(contrast.estimate if contrast else None, signed), _p(row)]
         cells.append([name, f"{row.n:,}", *numbers, *(tested if row.division != ALL else [""] * 3)])
@@ -197,29 +193,5 @@ def _p(row: Row) -> str:
     return p_number(row.contrast.p_holm if row.contrast else None)
 
 
-def _number(one: Estimate, form: str) -> str:
-    return _NOTHING if one.value is None else f"{one.value:{form}}"
-
-
-def _ends(one: Estimate, form: str) -> str:
-    return _NOTHING if one.interval is None else f"{one.interval[0]:{form}} … {one.interval[1]:{form}}"
-
-
 def _with_ends(one: Estimate | None, form: str) -> list[str]:
-    return [_NOTHING, _NOTHING] if one is None else [_number(one, form), _ends(one, form)]
-
-
-def _columns(cells: Sequence[Sequence[str]]) -> list[str]:
-    """Cells in columns, the first one to the left and the others to the right."""
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    return [
-        "  ".join(
-            [f"{row[0]:<{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))]
-        ).rstrip()
-        for row in cells
-    ]
-
-
-def _escaped(text: str) -> str:
-    """Names may hold what Markdown would read."""
-    return _MARKDOWN.sub(r"\\\1", text)
+    return [NOTHING, NOTHING] if one is None else [number(one.value, form), ends(one.interval, form)]
