@@ -15,7 +15,7 @@ a set lacks labels that the population has. The expected score is the mean over 
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -32,7 +32,7 @@ from rexrank.terms import CONVENTIONS, Convention
 Size = tuple[int, float | None]
 STUDIES, PATIENTS = 2_347, 289
 # Shares of studies that have each of 14 labels: common ones and rare ones, as in sets of chest radiographs.
-PREVALENCE = np.array([0.35, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.005])
+PREVALENCE = (0.35, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.005)
 # Labels that are found, and false alarms as a share of the positives.
 FOUND, ALARMS = 0.4, 0.6
 _BLEU = "coco_bleu2|conv:published|tok:split|impl:coco|agg:corpus|v:1"
@@ -218,11 +218,11 @@ def _labels(
     return made
 
 
-def _rows(case: Case, found: dict[Method, Coverage]) -> Iterator[str]:
+def _row(case: Case, found: dict[Method, Coverage]) -> str:
     drawn = f"{case.studies:,}" if case.icc is None else f"{case.studies:,} of {PATIENTS}, ICC {case.icc:g}"
     shown = "".join(f"{one.truth:>8.1%}{one.expected:>7.1%}" for one in found.values())
     one = found[DEFAULT]
-    yield f"{case.name:<34}{drawn:<21}{shown}{one.below:>8.1%}{one.above:>7.1%}{one.flat:>7.1%}"
+    return f"{case.name:<34}{drawn:<21}{shown}{one.below:>8.1%}{one.above:>7.1%}{one.flat:>7.1%}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -243,8 +243,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     for case in cases():
         if not options.cases or any(part in case.name for part in options.cases):
-            for row in _rows(case, measure(case, options.trials, options.resamples, options.seed)):
-                print(row, flush=True)
+            print(_row(case, measure(case, options.trials, options.resamples, options.seed)), flush=True)
     print(f"{time.process_time() - start:.0f} s of processor time", file=sys.stderr)
     return 0
 
