@@ -80,6 +80,17 @@ def test_p_is_corrected_for_every_row() -> None:
     assert all((row.comparison.p_holm or 0) > (row.comparison.paired.p or 1) for row in found.rows)
 
 
+def test_one_of_many_scores_that_differs_by_chance_is_called_unclear() -> None:
+    found = reliance(card(REFERENCES), card({**REFERENCES, **dict.fromkeys(["s1", "s2", "s3", "s4", "s6"], "No.")}))
+    row = found.rows[0]
+    low, high = row.comparison.paired.interval or (0, 0)
+    assert 0 < low < high
+    assert (row.comparison.paired.p or 1) <= (row.comparison.p_holm or 0)
+    assert row.verdict == "unclear"
+    assert found.sentences[0].startswith("Unclear whether the model looks at the image: bleu2 over 60 studies differs")
+    assert "corrected for 2 tests" in found.sentences[0]
+
+
 def test_json_and_markdown_have_every_row() -> None:
     found = reliance(card(REFERENCES), None, card(turned(REFERENCES)), settings=FEW)
     written = json.loads(json.dumps(found.to_json(), allow_nan=False))

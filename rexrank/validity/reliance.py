@@ -10,9 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rexrank.comparison.compare import Comparison, Comparisons, Settings, compare
+from rexrank.comparison.words import p_text
 from rexrank.metrics import InvalidCall
 from rexrank.scoring.progress import Progress
+from rexrank.scoring.table import counted
 from rexrank.statistics.paired import holm
+from rexrank.statistics.power import ALPHA
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 Condition = Literal["shuffled", "blank"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 RIGHT = "right"
-Verdict = Literal["no sign", "looks", "reversed", "differs", "untested"]
+Verdict = Literal["no sign", "unclear", "looks", "reversed", "differs", "untested"]
 _IMAGES = {"shuffled": "another study's image", "blank": "a blank image"}
 
 
@@ -43,9 +46,11 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval says: ``no sign`` that the image matters, the model ``looks`` at it, or it is ``reversed``.
+        """What interval and corrected test say.
 
-        ``differs`` where neither way is better, ``untested`` where there is no interval.
+        ``no sign`` that the image matters where the interval holds 0; ``unclear`` where it does not, but one of so many
+        scores may well do so by chance (corrected p above 5 %); else the model ``looks`` at the image, or scores are
+        worse with the right one (``reversed``), or neither way is better (``differs``). ``untested`` without interval.
         """
         paired = self.comparison.paired
         if paired.difference is None or paired.interval is None:
@@ -53,6 +58,8 @@ class Row:
         low, high = paired.interval
         if low <= 0 <= high:
             return "no sign"
+        if self.comparison.p_holm is None or self.comparison.p_holm > ALPHA:
+            return "unclear"
         if self.comparison.direction == "none":
             return "differs"
         return "looks" if (low > 0) == (self.comparison.direction == "higher") else "reversed"
@@ -88,7 +95,7 @@ class Reliance:
     @property
     def sentences(self) -> list[str]:
         """One for each condition, about the score to quote."""
-        return [_sentence(rows[0], len(rows)) for one in CONDITIONS if (rows := self.of(one))]
+        return [_sentence(rows[0]) for one in CONDITIONS if (rows := self.of(one))]
 
     def to_json(self) -> dict[str, Any]:
         """For ``json.dumps(…, allow_nan=False)``."""
@@ -200,9 +207,9 @@ def _corrected(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def _sentence(row: Row, scores: int) -> str:
+def _sentence(row: Row) -> str:
     one, form = row.comparison.paired, f".{row.comparison.digits}f"
-    against, lead = f"with {_IMAGES[row.condition]}", f"{row.key} over {one.n:,} studies"
+    against, lead = f"with {_IMAGES[row.condition]}", f"{row.key} over {counted(one.n, 'study')}"
     if row.verdict == "untested" or one.difference is None or one.interval is None:
         return f"{lead}: the right image cannot be compared {against}."
     ends = f"{one.difference:+{form}}, interval {one.interval[0]:+{form}} to {one.interval[1]:+{form}}"
@@ -211,6 +218,9 @@ def _sentence(row: Row, scores: int) -> str:
         missed = f"; a true difference below {seen:{form}} would often stay unseen" if seen else ""
         alike = "is exactly that" if one.interval == (0.0, 0.0) else "cannot be told from that"
         return f"No sign that the model looks at the image: {lead} {alike} {against} ({ends}{missed})."
+    if row.verdict == "unclear":
+        p = f"p {p_text(row.comparison.p_holm)}, corrected for {counted(row.comparison.family, 'test')}"
+        return f"Unclear whether the model looks at the image: {lead} differs from that {against} ({ends}), but {p}."
     if row.verdict == "looks":
         return f"The model looks at the image: {lead} is better than {against} ({ends})."
     if row.verdict == "differs":

@@ -7,6 +7,7 @@ from rexrank.validity.reliance import CONDITIONS, Reliance
 
 _WORDS = {
     "no sign": "no sign of it",
+    "unclear": "unclear",
     "looks": "looks at it",
     "reversed": "worse with it",
     "differs": "depends on it",
@@ -56,8 +57,8 @@ def notes(found: Reliance) -> list[str]:
     return [
         *lines,
         "difference: with the right image minus with the other; 0 where the image does not matter",
-        f"image: by the {found.settings.confidence:.0%} interval of each difference, not corrected for many scores",
         f"Holm p: corrected for the {counted(family, 'test')} of this run",
+        f"image: no sign where the {found.settings.confidence:.0%} interval holds 0; unclear where Holm p is above 5 %",
     ]
 
 

@@ -373,7 +373,7 @@ def _contrasts(
         places[place] = name, turned
         if name not in pairs:
             first, second = (outside, inside) if turned else (inside, outside)
-            pairs[name] = Pair(_only(one.leading, first), _only(one.leading, second))
+            pairs[name] = apart(one.leading, first, second)
     if not pairs:
         return list(rows)
     tested = list(pairs.values())
@@ -394,6 +394,17 @@ def _contrasts(
         replace(row, contrast=_turned(contrasts[places[place][0]], places[place][1])) if place in places else row
         for place, row in enumerate(rows)
     ]
+
+
+def apart(sample: Sample, inside: Flags, outside: Flags) -> Pair:
+    """A score in one group against the same in another, in a form in which studies of both are drawn together.
+
+    Args:
+        sample: The score, or the difference of two.
+        inside: Studies of the one group, [n].
+        outside: Studies of the other, none of them in the first.
+    """
+    return Pair(_only(sample, inside), _only(sample, outside))
 
 
 def _both(rows: Flags) -> tuple[Flags, Flags]:
