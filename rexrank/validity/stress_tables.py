@@ -133,10 +133,10 @@ def _summary(found: Stress) -> Rows:
 
 def _notes() -> list[str]:
     return [
-        f"discrimination: harmful edits scored below harmless ones of like size ({COIN} is a coin)",
-        "robustness: share of the way up from another report's score kept under harmless edits",
-        "3 errors, cut: reports that score lower with each of three errors, or quarters cut off",
-        "joined: reports that score lower with another behind them, yet above the other alone",
+        f"discrimination: harmful edits below harmless ones of their size ({COIN} is a coin)",
+        "robustness: of the way up from another report's score kept if harmless",
+        "3 errors, cut: reports that fall with each of three errors, or of three cuts",
+        "joined: reports that fall with another behind, yet above the other",
         f"in brackets: {CONFIDENCE:.0%} intervals, reports drawn",
     ]
 
@@ -156,7 +156,7 @@ def _by_edit(found: Stress) -> list[tuple[str, Rows]]:
             ),
         ),
         (
-            "kept of the way up from another report's score: one place / everywhere",
+            "kept of the way up from another report: one place / everywhere",
             _rows(found, whole, lambda name: " ".join(name).strip(), lambda one, name: _kept(one, *name)),
         ),
     ]
