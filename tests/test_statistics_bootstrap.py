@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rexrank.errors import RexrankError
@@ -113,6 +113,8 @@ def test_resamples_without_a_score_are_left_out() -> None:
 
 
 @settings(deadline=None)
+@example([0.0, 6e-173], 0)  # whose square is no number above 0
+@example([-1e300, 1e300, 3e299], 1)
 @given(st.lists(st.floats(-1e6, 1e6) | st.just(float("nan")), max_size=30), st.integers(0, 2**32))
 def test_limits_lie_within_the_values(values: list[float], seed: int) -> None:
     limits = interval(values, resamples=50, seed=seed)

@@ -65,9 +65,10 @@ def bca(resampled: Resampled, confidence: float) -> tuple[float, float]:
 def scaled(resampled: Resampled, confidence: float) -> tuple[float, float]:
     """Ends of resampled scores that are centred on the score and as wide as the jackknife says."""
     scores, score = resampled.scores, resampled.score
-    if scores.min() == scores.max():
+    spread = float(scores.max() - scores.min())
+    if spread == 0:
         return percentile(resampled, confidence)
-    deviation = float(scores.std())
+    deviation = spread * float(((scores - scores.min()) / spread).std())  # squares of tiny differences would be 0
     skew, error = _jackknife(resampled.left_out)
     # Where one or two units make the score, the jackknife's skewness is their own, and would put an end at the most
     # extreme resample of all.
@@ -102,9 +103,9 @@ def _jackknife(left_out: Floats) -> tuple[float, float]:
     known = left_out[~np.isnan(left_out)]
     if len(known) < 2:
         return 0.0, 0.0
-    moves = known.mean() - known
-    squares = float((moves**2).sum())
-    if squares == 0:
+    largest = float(np.abs(known.mean() - known).max())
+    if largest == 0:
         return 0.0, 0.0
-    units = len(known)
-    return float((moves**3).sum()) / (6 * squares**1.5), ((units - 1) / units * squares) ** 0.5
+    moves = known.mean() / largest - known / largest
+    units, squares = len(known), float((moves**2).sum())
+    return float((moves**3).sum()) / (6 * squares**1.5), largest * ((units - 1) / units * squares) ** 0.5
