@@ -16,6 +16,7 @@ Examples:
   rexrank score p.json --references r.json --option on_empty_prediction=worst
   rexrank score p.json --references r.json --weights models/ --device cuda
   rexrank score p.json --references r.json --text-preparation sections+lower
+  rexrank score p.json --references r.json --modality CT --language de
   rexrank score hf://datasets/me/preds --references hf://datasets/me/refs
 
 Text options, joined with + to a text preparation or alone; both texts are
@@ -42,7 +43,6 @@ from rexrank.files import user_path
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
 
-_FEW_DISTINCT = 0.1
 # Words for what JSON has too; Python's and the documentation's spelling of it is not JSON.
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
@@ -106,6 +106,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="label files of predictions and references, study_id and a column for each of the 14 CheXpert labels (1, "
         "0, -1 or nothing), which stand in for CheXbert's",
     )
+    parser.add_argument(
+        "--modality",
+        metavar="M",
+        help="what the images show: CXR, CT, MR …; scores made for others are refused, 'any' refuses none (default: "
+        "what the benchmark.yaml beside the references says)",
+    )
+    parser.add_argument("--language", metavar="L", help="language of the texts: en, de …; likewise")
     parser.add_argument("--no-cache", action="store_true", help="keep no features for the next run")
     parser.add_argument(
         "--out", metavar="DIR", type=_folder, help="also write card.json and per_study.parquet into this folder"
@@ -148,6 +155,8 @@ def run(arguments: argparse.Namespace) -> int:
             cache_dir=arguments.cache_dir,
             cache=not arguments.no_cache,
             labels=tuple(arguments.labels) if arguments.labels else None,
+            modality=arguments.modality,
+            language=arguments.language,
         )
     except (InvalidCall, NoFolder, UnknownDevice, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)
@@ -183,24 +192,25 @@ def _further(card: "ScoreCard") -> str | None:
     from rexrank.metrics import score_keys
     from rexrank.protocols import load
     from rexrank.scoring.plan import plan
+    from rexrank.scoring.scope import Scope
     from rexrank.scoring.table import counted
 
-    everything = plan("all", load(f"{card.protocol}@{card.protocol_version}")).keys
+    scope = Scope(card.scope.get("modality"), card.scope.get("language"))
+    everything = plan("all", load(f"{card.protocol}@{card.protocol_version}"), scope=scope).keys
     further = [key for key in everything if key not in card.summary and key not in card.unavailable]
     number = sum(not score_keys()[key].needs for key in further)
     return counted(number, "more score") if number else None
 
 
 def _print_notes(card: "ScoreCard", out: str | None) -> None:
+    from rexrank.scoring.diversity import flags
     from rexrank.scoring.table import counted
 
     empty = max((counts.get("n_empty", 0) for counts in card.counts.values()), default=0)
     if empty:
         print(f"note: {counted(empty, 'prediction')} {'is' if empty == 1 else 'are'} empty", file=sys.stderr)
-    if card.n > 1 and card.distinct_outputs <= _FEW_DISTINCT:
-        distinct = round(card.distinct_outputs * card.n)
-        texts = counted(distinct, "different text")
-        print(f"note: only {texts} among {counted(card.n, 'prediction')}", file=sys.stderr)
+    for flag in flags(card.diversity):
+        print(f"note: {flag}", file=sys.stderr)
     if out:
         print(f"written: {out}", file=sys.stderr)
 

@@ -62,6 +62,9 @@ class ScoreCard:
         groups: Number of the patient of each study, in the order of `per_study`; None where patients are not known.
         diversity: How various predictions and references are, in counts and shares (`rexrank.scoring.diversity`);
             empty in older cards.
+        scope: ``modality`` and ``language`` of the reports and the ``source`` that said so; what the references look
+            like (``guessed``), and a ``warning`` where that does not fit. Each only where it is known; empty in older
+            cards.
         statistics: Of each corpus score one column of sufficient statistics, a list of float64 a study, null where
             undefined; what intervals and comparisons draw from.
     """
@@ -92,6 +95,7 @@ class ScoreCard:
     weights: dict[str, dict[str, str]] = field(default_factory=dict)
     groups: list[int] | None = None
     diversity: dict[str, Any] = field(default_factory=dict)
+    scope: dict[str, Any] = field(default_factory=dict)
     statistics: "pyarrow.Table | None" = None
 
     def sample(self, key: str) -> "Sample | None":
@@ -154,6 +158,7 @@ class ScoreCard:
             "ignored_predictions": self.ignored_predictions,
             "distinct_outputs": self.distinct_outputs,
             "diversity": self.diversity,
+            "scope": self.scope,
             "summary": self.summary,
             "intervals": {key: list(ends) for key, ends in self.intervals.items()},
             "interval": self.interval,
@@ -307,7 +312,7 @@ def _read_fields(text: bytes, name: str) -> dict[str, Any]:
     fields: dict[str, Any] = {key: (kind, ...) for key, kind in types.items()}
     # Older cards lack these.
     fields |= {"weights": (types["weights"], {}), "groups": (types["groups"], None)}
-    fields["diversity"] = (types["diversity"], {})
+    fields |= {"diversity": (types["diversity"], {}), "scope": (types["scope"], {})}
     fields["statistics"] = (types["statistics"], None)
     model = create_model("Card", __config__=settings, **fields)
     try:

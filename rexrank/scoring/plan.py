@@ -11,6 +11,7 @@ from rexrank.metrics.inputs import check_names
 from rexrank.metrics.registry import hint, keys_named, needs_of
 from rexrank.protocols import Protocol, available, load
 from rexrank.scoring.encoding import why_not
+from rexrank.scoring.scope import Scope
 from rexrank.terms import Convention
 
 
@@ -40,6 +41,7 @@ def plan(
     options: Mapping[str, Any] | None = None,
     convention: Convention = "published",
     given: Collection[str] = (),
+    scope: Scope | None = None,
 ) -> Plan:
     """Decide what to compute. Whether the files of encoders are here shows later, once the texts are known to be good.
 
@@ -50,6 +52,7 @@ def plan(
         options: Options of the metrics; some scores cannot do without. They stand before those of the protocol.
         convention: Of the scores.
         given: Names of features that the caller brings, so that no encoder has to make them.
+        scope: What the reports are; scores that are made for others are unavailable. None where nobody said.
 
     Raises:
         InvalidCall: A name that is neither, with close ones offered; no name at all; or an option that chooses an
@@ -70,7 +73,9 @@ def plan(
         elif asked == "all" and score_keys()[key].opt_in:
             reason = f"{key} is computed where it is asked for by name"
         else:
-            reason = None if is_given(key, settled, given) else _why_not(key, settled, convention)
+            reason = (scope or Scope()).why_not(key)
+            if reason is None and not is_given(key, settled, given):
+                reason = _why_not(key, settled, convention)
         if reason is None:
             groups.setdefault(metric_of(key).name, []).append(key)
         else:

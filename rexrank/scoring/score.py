@@ -45,6 +45,7 @@ from rexrank.scoring.encoding import requests as requests_of
 from rexrank.scoring.label_files import GivenLabels
 from rexrank.scoring.plan import Plan, is_given, own_options, plan
 from rexrank.scoring.progress import Progress, Report, reporting
+from rexrank.scoring.scope import Scope
 from rexrank.scoring.table import counted
 from rexrank.scoring.units import Units, units
 from rexrank.statistics.bootstrap import DEFAULT, Interval, intervals
@@ -80,6 +81,8 @@ def score(
     groups: Mapping[str, Hashable] | Literal["study"] | None = None,
     labels: tuple[Source, Source] | None = None,
     training: str | os.PathLike[str] | Sequence[str] | None = None,
+    modality: str | None = None,
+    language: str | None = None,
 ) -> ScoreCard:
     """Score predictions against references.
 
@@ -115,6 +118,9 @@ def score(
             (`rexrank.scoring.label_files`), which stand in for CheXbert's in ``f1chexbert_*`` and ``ce_*``.
         training: Texts of training reports, or a file of them in the form of references; the card's ``diversity`` then
             says how many predictions and references stand there word for word.
+        modality: What the images show (``CXR``, ``CT``, ``MR``); scores made for others are then unavailable. None for
+            what the references' ``benchmark.yaml`` says, if they have one; ``any`` refuses nothing.
+        language: ISO 639-1 code of the texts, likewise.
 
     Returns:
         The score card. A metric that fails, or lacks its weights, is in ``unavailable`` with its reason; the others
@@ -123,8 +129,8 @@ def score(
     Raises:
         RefusedInput: The inputs, or a file that an option names, cannot be scored; with every fault.
         UnknownProtocol: No such protocol, version, track or text preparation.
-        InvalidCall: No such metric, convention or option, a value that the option does not take, or answers to
-            questions with a text preparation for reports.
+        InvalidCall: No such metric, convention or option, a value that the option does not take, a modality or
+            language of another form, or answers to questions with a text preparation for reports.
         UnknownDevice: No such device.
         NoFolder: `weights` names no folder.
     """
@@ -134,7 +140,8 @@ def score(
     preparation = rules.option(chosen, text_preparation).choice
     rules.check_track(track)
     brought = (label_files.FEATURE,) if labels is not None else ()
-    work = plan(metrics, rules, options, chosen, brought)
+    scope = Scope.of(modality, language, references)
+    work = plan(metrics, rules, options, chosen, brought, scope)
     given = work.options
     policy = _check_options(given, work, chosen)
     _refuse_answers(work, track, preparation)
@@ -160,7 +167,8 @@ def score(
                 results.add(name, work.groups[name], prepared, chosen, report)
             results.measure(chosen, report)
     various = diversity(prepared.predictions, prepared.references, learnt).to_json()
-    return _card(started, rules, chosen, track, work, prepared, results, (left, right), various)
+    scope = scope.looked_at(prepared.references)
+    return _card(started, rules, chosen, track, work, prepared, results, (left, right), various, scope)
 
 
 def _requests(work: Plan, options: Mapping[str, Any], convention: Convention, given: Collection[str]) -> list[Request]:
@@ -324,6 +332,7 @@ def _card(
     results: _Results,
     inputs: tuple[Predictions, References],
     various: dict[str, Any],
+    scope: Scope,
 ) -> ScoreCard:
     scores = {key: results.scores[key] for key in work.keys if key in results.scores}
     aggregates = {key: finite(one.aggregate) for key, one in scores.items()}
@@ -349,6 +358,7 @@ def _card(
         left_out=prepared.left_out,
         ignored_predictions=prepared.ignored,
         diversity=various,
+        scope=scope.to_json(),
         distinct_outputs=len(set(prepared.predictions)) / len(prepared.predictions),
         inputs={
             "predictions": {"source": inputs[0].source, "sha256": inputs[0].sha256},

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rexrank.metrics import metric_of, score_keys
+from rexrank.scoring import diversity
+from rexrank.scoring.scope import ANY, named
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -15,6 +17,8 @@ _SHOWN_SIGNATURES = 12
 _SHOWN_KEYS = 3
 _DIGITS = 4
 _WIDTH = 79
+# From this share on answers that cannot be read say more about the form of the answers than about the model.
+MOST_UNREAD = 0.01
 
 
 def table(card: "ScoreCard", signatures: bool = False) -> str:
@@ -27,11 +31,12 @@ def table(card: "ScoreCard", signatures: bool = False) -> str:
     preparation = card.text_preparation["name"] or "texts as they are"
     head = (
         f"{card.protocol}@{card.protocol_version} · track {card.track} · {card.convention} · {preparation} · "
-        f"{counted(card.n, 'study')}"
+        f"{counted(card.n, 'study')}{_scope(card)}"
     )
     left_out = [f"left out: {counted(count, 'study')} with {reason}" for reason, count in card.left_out.items()]
-    blocks = [[head], _scores(card), left_out, _absent(card), _weights(card), _signatures(card, signatures)]
-    return "\n\n".join("\n".join(lines) for lines in blocks if lines)
+    blocks = [[head], _scores(card), left_out, diversity.lines(card.diversity), _absent(card), _weights(card)]
+    blocks.append(_signatures(card, signatures))
+    return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def counted(number: int, noun: str) -> str:
@@ -62,11 +67,11 @@ def _scores(card: "ScoreCard") -> list[str]:
     rows = [("score", "", "value", f"{card.interval['confidence']:.0%} interval", "n")]
     rows += [_row(card, key, value) for key, value in card.summary.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = [
+    shown = [
         f"{row[0]:<{widths[0]}} {row[1]:<1}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]:>{widths[4]}}"
         for row in rows
     ]
-    return [*lines, *_footnote(card), *_intervals(card)]
+    return [*lines, *_footnote(card), *_unread(card), *_intervals(card), *_doubt(card)]
 
 
 def _row(card: "ScoreCard", key: str, value: float) -> tuple[str, str, str, str, str]:
@@ -84,6 +89,28 @@ def _footnote(card: "ScoreCard") -> list[str]:
     """Which F1 is 0 only because there was nothing to find."""
     keys = [key for key, value in card.summary.items() if value == 0 and card.counts.get(key, {}).get("n_support") == 0]
     return [f"0 because no reference has the label: {', '.join(keys)}"] if keys else []
+
+
+def _unread(card: "ScoreCard") -> list[str]:
+    """How many answers to questions could not be read, which makes each of them wrong."""
+    counts = [card.counts[key] for key in card.summary if key in score_keys() and metric_of(key).task == "vqa"]
+    if not counts or not (unread := counts[0].get("n_unparsed", 0)):
+        return []
+    share = unread / counts[0]["n"]
+    mark = "warning: " if share > MOST_UNREAD else ""
+    return [f"{mark}{counted(unread, 'answer')} of {counts[0]['n']:,} ({share:.1%}) cannot be read and count as wrong"]
+
+
+def _scope(card: "ScoreCard") -> str:
+    said = card.scope.get("modality"), named(card.scope.get("language", ANY))
+    return "".join(f" · {one}" for one in said if one not in (None, ANY))
+
+
+def _doubt(card: "ScoreCard") -> list[str]:
+    """Why the language may be another than was said."""
+    if "warning" not in card.scope:
+        return []
+    return textwrap.wrap(f"warning: {card.scope['warning']}", _WIDTH, subsequent_indent="  ")
 
 
 def _intervals(card: "ScoreCard") -> list[str]:
