@@ -136,6 +136,31 @@ def flags(found: dict[str, Any]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def lines(found: dict[str, Any]) -> list[str]:
+    """What a score card keeps as its diversity, in a few lines for people; none of a set too small to say anything."""
+    said, known = found.get("predictions"), found.get("references")
+    if not said or not known or said["n"] < LEAST_STUDIES:
+        return []
+    shares = [
+        f"{one['distinct_share']:.1%}, the most frequent {one['most_frequent_share']:.1%}" for one in (said, known)
+    ]
+    told = [
+        f"distinct predictions: {said['distinct']:,} of {said['n']:,} ({shares[0]})",
+        f"distinct references: {known['distinct']:,} of {known['n']:,} ({shares[1]})",
+    ]
+    if said["self_bleu"] is not None and known["self_bleu"] is not None:
+        told.append(
+            f"self-BLEU of {said['self_bleu_texts']:,} predictions: {said['self_bleu']:.3f}, "
+            f"of {known['self_bleu_texts']:,} references: {known['self_bleu']:.3f}"
+        )
+    if said["in_training"] is not None:
+        told.append(
+            f"word for word in training: {said['in_training']:,} predictions ({said['in_training_share']:.1%}), "
+            f"{known['in_training']:,} references ({known['in_training_share']:.1%})"
+        )
+    return told + [f"flag: {flag}" for flag in flags(found)]
+
+
 def self_bleu(texts: Sequence[str], most: int = SELF_BLEU_TEXTS, seed: int = SEED) -> tuple[float | None, int]:
     """Self-BLEU of a sample of texts.
 

@@ -67,7 +67,7 @@ def _scores(card: "ScoreCard") -> list[str]:
     rows = [("score", "", "value", f"{card.interval['confidence']:.0%} interval", "n")]
     rows += [_row(card, key, value) for key, value in card.summary.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    shown = [
+    lines = [
         f"{row[0]:<{widths[0]}} {row[1]:<1}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]:>{widths[4]}}"
         for row in rows
     ]
