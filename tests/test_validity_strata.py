@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from rexrank.errors import WrongSetting
 from rexrank.labels import NAMES, label
 from rexrank.metrics import InvalidCall
 from rexrank.statistics.bootstrap import intervals
+from rexrank.statistics.paired import p_values
 from rexrank.statistics.sample import Sample
 from rexrank.validity.divisions import NAMES_OF_DIVISIONS, UNKNOWN, divisions
 from rexrank.validity.score_tables import UnreadableScores, aligned_tables
 from rexrank.validity.sets import EvaluationSet, open_set
-from rexrank.validity.strata import Settings, Strata, strata
+from rexrank.validity.strata import Settings, Strata, apart, strata
 from rexrank.validity.strata_tables import markdown, notes, picture, sentences, table
 from rexrank.validity.suppression import hidden, least_studies
 
@@ -261,6 +263,23 @@ def test_equal_systems_differ_nowhere(cards: dict[str, rexrank.ScoreCard], recor
         assert row.difference is not None
         assert row.difference.value == 0
         assert row.contrast is None or row.contrast.p == 1
+
+
+def test_a_resample_without_any_study_of_a_group_has_no_score_and_no_noise() -> None:
+    """Groups of two are often not drawn at all; what is left of their sums by rounding must not be divided by 0."""
+    values = np.array([0.1, 0.7, 0.3, 1 / 3, 0.2, 0.9, 0.6, 0.55, 0.45, 0.123456789])
+    inside = np.arange(10) < 2
+    pair = apart(Sample.of_values(values), inside, ~inside)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (found,) = intervals([pair.difference])
+        p = p_values([pair], test="bootstrap")
+    assert pair.difference.score == pytest.approx(values[:2].mean() - values[2:].mean())
+    assert found is not None
+    assert found.undefined_draws == pytest.approx(10_000 * 0.8**10, rel=0.1)
+    assert -1 < found.low < found.high < 1
+    assert p[0] is not None
+    assert p[0] > 0.3
 
 
 def test_a_study_without_a_value_is_left_out_and_counted(tmp_path: Path) -> None:

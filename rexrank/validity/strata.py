@@ -22,7 +22,7 @@ from rexrank.protocols import UnknownProtocol, load
 from rexrank.scoring.progress import Progress, reporting
 from rexrank.statistics.bootstrap import Interval, intervals
 from rexrank.statistics.paired import Pair, holm, p_values
-from rexrank.statistics.sample import Flags, Sample
+from rexrank.statistics.sample import Flags, Floats, Sample
 from rexrank.terms import Direction
 from rexrank.validity.divisions import Division, Stratum, divisions
 from rexrank.validity.sets import EvaluationSet
@@ -412,9 +412,22 @@ def _both(rows: Flags) -> tuple[Flags, Flags]:
 
 
 def _only(sample: Sample, rows: Flags) -> Sample:
-    """The score on some of the studies, in a form in which all of them are drawn: the others add nothing."""
-    statistics = np.where((rows | ~sample.defined)[:, None], sample.statistics, 0.0)
-    return Sample(statistics, sample.formula, range=sample.range)
+    """The score on some of the studies, in a form in which all of them are drawn: the others add nothing.
+
+    A last column counts the studies of the group, as sums of nothing may differ from 0 by rounding: a resample without
+    any of them has no score.
+    """
+    counted = np.concatenate([sample.statistics, np.ones((len(sample), 1))], axis=1)
+    formula = sample.formula
+
+    def of_group(sums: Floats) -> Floats:
+        scores = np.full(len(sums), np.nan)
+        there = sums[:, -1] > 0
+        scores[there] = formula(sums[there, :-1])
+        return scores
+
+    statistics = np.where((rows | ~sample.defined)[:, None], counted, 0.0)
+    return Sample(statistics, of_group, range=sample.range)
 
 
 def _turned(contrast: Contrast, turned: bool) -> Contrast:

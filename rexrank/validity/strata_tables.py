@@ -76,7 +76,7 @@ def sentences(found: Strata, key: str) -> list[str]:
         return []
     apart = abnormal.contrast
     clear = apart.p_holm is not None and apart.p_holm <= ALPHA
-    p = f"p {p_text(apart.p_holm)}" + (f", corrected for {counted(apart.family, 'group')}" if apart.family > 1 else "")
+    p = f"p {p_text(apart.p_holm)}" + (f", corrected for {apart.family} groups" if apart.family > 1 else "")
     if len(found.systems) == 1:
         verdict = f", which is {_judged(key, apart.estimate)}" if clear else "; these cannot be told apart"
         return [
@@ -121,7 +121,10 @@ def notes(found: Strata) -> list[str]:
         if row.division != ALL and row.division not in sources.setdefault(row.source, []):
             sources[row.source].append(row.division)
     lines = [f"{' and '.join(names)}: {source}" for source, names in sources.items()]
-    what = "the score" if len(found.systems) == 1 else f"{found.systems[1]} minus {found.systems[0]}"
+    what = "the score"
+    if len(found.systems) > 1:
+        what = "the difference"
+        lines.append(f"difference: {found.systems[1]} minus {found.systems[0]}")
     lines.append(f"to others: {what} in the group minus {what} in all other studies")
     family = max((row.contrast.family for row in found.rows if row.contrast), default=0)
     if family:
