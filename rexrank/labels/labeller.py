@@ -110,6 +110,10 @@ def read_sentences(text: str) -> list[Sentence]:
 
 
 def _sentence(sentence: str) -> Sentence:
+    return _kept_sentence(sentence) if len(sentence) <= _REMEMBERED_CHARACTERS else _read_sentence(sentence)
+
+
+def _read_sentence(sentence: str) -> Sentence:
     tokens = [*words(sentence), END]
     items = read(phrases.find(_tree(), tokens))
     return Sentence(
@@ -131,6 +135,7 @@ def _mention(item: Item, tokens: Sequence[str]) -> Mention:
 
 
 _tree = cache(phrases.tree)
+_kept_sentence = lru_cache(maxsize=_REMEMBERED)(_read_sentence)
 
 
 def _ranks(sentence: str) -> bytes:
