@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 PREDICTION_FILE = "predictions.jsonl"
+FLOORS_FOLDER = "floors"
 
 
 def schema(columns: Sequence[str] = REQUIRED) -> "pa.Schema":
@@ -173,6 +174,46 @@ def push_floor(hub: "Hub", floor: Floor, benchmark: Benchmark, repo_id: str, con
     _ensure_repo(hub, benchmark, repo_id)
     message = f"{floor.name}: {len(floor.predictions)} predictions"
     return upload_changed(hub, repo_id, floor_files(floor, benchmark), message)
+
+
+def push_floors(
+    hub: "Hub", repo_id: str, track: str, floors: Mapping[str, bytes], confirm_licence: bool = False
+) -> str:
+    """Store scored floors in a benchmark's dataset repo, below ``floors/TRACK``; its test split stays as it is.
+
+    Args:
+        hub: Where, from :func:`rexrank.hub.connect`.
+        repo_id: The repo, which holds a benchmark.
+        track: Of the floors.
+        floors: Content by path, as `rexrank.validity.floor_store.save` writes it.
+        confirm_licence: The host's word that the licence of the texts lets them go to this Hub.
+
+    Returns:
+        The commit that holds them.
+
+    Raises:
+        BenchmarkError: The repo holds no benchmark, its licence was not confirmed, texts would go to a benchmark whose
+            references are private, or everybody could read the ids of such a one.
+    """
+    from rexrank.hub.upload import upload_changed
+
+    described = _described(hub.view(repo_id, [DESCRIPTION_FILE]).files.get(DESCRIPTION_FILE, b""))
+    if "name" not in described:
+        raise BenchmarkError(f"{repo_id} holds no benchmark; push it first with `rexrank benchmark push`")
+    has_texts = any(path.endswith(PREDICTION_FILE) for path in floors)
+    if described.get("references") == "private":
+        if has_texts:
+            raise BenchmarkError(f"the texts of {repo_id} are private, and these floors hold texts; build them from it")
+        if not hub.is_private(repo_id):
+            raise BenchmarkError(f"{repo_id} can be read by everybody; make it private in its settings first")
+    may_travel = described.get("redistribution") is True or confirm_licence or not has_texts
+    if not may_travel and not is_loopback(urlsplit(hub.endpoint).hostname or ""):
+        raise BenchmarkError(
+            f"{hub.endpoint} is not on this machine, and floors repeat report texts of {repo_id}, whose licence does "
+            "not let everybody pass them on; if your use meets it, say so with --confirm-licence"
+        )
+    wanted = {f"{FLOORS_FOLDER}/{track}/{path}": content for path, content in floors.items()}
+    return upload_changed(hub, repo_id, wanted, f"Floors of the track {track}")
 
 
 def check_licence(benchmark: Benchmark, endpoint: str, confirm_licence: bool) -> None:

@@ -17,6 +17,7 @@ Examples:
   rexrank score p.json --references r.json --weights models/ --device cuda
   rexrank score p.json --references r.json --text-preparation sections+lower
   rexrank score p.json --references r.json --modality CT --language de
+  rexrank score p.json --references r.json --floor iu-xray
   rexrank score hf://datasets/me/preds --references hf://datasets/me/refs
 
 Text options, joined with + to a text preparation or alone; both texts are
@@ -42,6 +43,8 @@ from rexrank.files import user_path
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
+    from rexrank.validity.floor_source import Found
+    from rexrank.validity.over_floor import OverFloor
 
 # Words for what JSON has too; Python's and the documentation's spelling of it is not JSON.
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
@@ -113,6 +116,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what the benchmark.yaml beside the references says)",
     )
     parser.add_argument("--language", metavar="L", help="language of the texts: en, de …; likewise")
+    parser.add_argument(
+        "--floor",
+        metavar="B",
+        help="also print how far the file is above the blind floor: iu-xray, a folder of `rexrank benchmark build` or "
+        "`rexrank floor --out`, or another score card (docs/floors.md)",
+    )
+    parser.add_argument(
+        "--train",
+        metavar="FILE",
+        help="training reports, in the form of references: how many texts stand there, and floors are built from them",
+    )
     parser.add_argument("--no-cache", action="store_true", help="keep no features for the next run")
     parser.add_argument(
         "--out", metavar="DIR", type=_folder, help="also write card.json and per_study.parquet into this folder"
@@ -138,6 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out:
         _refuse_out(arguments.out)
     metrics = _names(arguments.metrics)
+    floors = _floors(arguments)
     try:
         card = score(
             arguments.predictions,
@@ -157,21 +172,27 @@ def run(arguments: argparse.Namespace) -> int:
             labels=tuple(arguments.labels) if arguments.labels else None,
             modality=arguments.modality,
             language=arguments.language,
+            training=_training(arguments, floors),
         )
+        over = None if floors is None else _over(card, floors, arguments)
     except (InvalidCall, NoFolder, UnknownDevice, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)
         return WRONG_USAGE
     if arguments.json:
-        print_json(card.to_json())
+        print_json({**card.to_json(), **({} if over is None else over.to_json())})
     else:
         print(table(card, arguments.signatures))
+        if over is not None:
+            from rexrank.validity.over_floor import table as over_table
+
+            print(f"\n{over_table(over)}")
         if metrics is None and (more := _further(card)):
             print(f"\n`--metrics all` computes {more} from texts")
     # Printed first, so that a folder that cannot be written does not cost the scores.
     if arguments.out:
         _save(card, arguments.out)
     if not arguments.quiet:
-        _print_notes(card, arguments.out)
+        _print_notes(card, arguments)
     return DONE if card.summary else NOTHING_COMPUTED
 
 
@@ -202,17 +223,55 @@ def _further(card: "ScoreCard") -> str | None:
     return counted(number, "more score") if number else None
 
 
-def _print_notes(card: "ScoreCard", out: str | None) -> None:
+def _floors(arguments: argparse.Namespace) -> "Found | None":
+    """What --floor names; refused before any work where it is nothing."""
+    if arguments.floor is None:
+        return None
+    from rexrank.metrics.inputs import check_choice
+    from rexrank.terms import TRACKS
+    from rexrank.validity.floor_source import find
+
+    check_choice("track", arguments.track, TRACKS)
+    return find(arguments.floor, arguments.references, arguments.train, arguments.track)
+
+
+def _training(arguments: argparse.Namespace, floors: "Found | None") -> "str | list[str] | None":
+    if arguments.train is not None or floors is None:
+        return None if arguments.train is None else str(arguments.train)
+    from rexrank.validity.floor_source import texts_of
+    from rexrank.validity.sets import EvaluationSet
+
+    return texts_of(floors) if isinstance(floors, EvaluationSet) else None
+
+
+def _over(card: "ScoreCard", floors: "Found", arguments: argparse.Namespace) -> "OverFloor":
+    from rexrank.scoring.encoding import EncoderSettings
+    from rexrank.validity.floor_source import settled
+    from rexrank.validity.over_floor import over_floor
+
+    settings = EncoderSettings(
+        arguments.device,
+        arguments.cache_dir,
+        not arguments.no_cache,
+        arguments.weights,
+        not arguments.no_download,
+        not arguments.quiet,
+    )
+    return over_floor(card, settled(floors, card, settings, not arguments.quiet))
+
+
+def _print_notes(card: "ScoreCard", arguments: argparse.Namespace) -> None:
     from rexrank.scoring.diversity import flags
     from rexrank.scoring.table import counted
 
     empty = max((counts.get("n_empty", 0) for counts in card.counts.values()), default=0)
     if empty:
         print(f"note: {counted(empty, 'prediction')} {'is' if empty == 1 else 'are'} empty", file=sys.stderr)
-    for flag in flags(card.diversity):
-        print(f"note: {flag}", file=sys.stderr)
-    if out:
-        print(f"written: {out}", file=sys.stderr)
+    if arguments.json:  # else they stand in the table
+        for flag in flags(card.diversity):
+            print(f"note: {flag}", file=sys.stderr)
+    if arguments.out:
+        print(f"written: {arguments.out}", file=sys.stderr)
 
 
 def _folder(words: str) -> str:

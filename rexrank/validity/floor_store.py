@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from rexrank.benchmarks.floors import Floor
-from rexrank.benchmarks.repository import PREDICTION_FILE
+from rexrank.benchmarks.repository import FLOORS_FOLDER, PREDICTION_FILE
 from rexrank.errors import RexrankError
 from rexrank.files import json_bytes, user_path, write_atomically
 from rexrank.scoring.card import ScoreCard
 from rexrank.validity.floors import Floors, ScoredFloor
 
 FLOORS_FILE = "floors.json"
-FOLDER = "floors"
 SCHEMA_VERSION = 1
 
 
@@ -43,6 +42,13 @@ def save(floors: Floors, folder: str | os.PathLike[str]) -> Path:
             write_atomically(target / one.slug / PREDICTION_FILE, text)
     write_atomically(target / FLOORS_FILE, json_bytes({"schema_version": SCHEMA_VERSION, **floors.to_json()}))
     return target
+
+
+def files(folder: str | os.PathLike[str]) -> dict[str, bytes]:
+    """Every file of saved floors by path, as a dataset repo holds them."""
+    source = user_path(folder)
+    found = (path for path in sorted(source.rglob("*")) if path.is_file())
+    return {path.relative_to(source).as_posix(): path.read_bytes() for path in found}
 
 
 def load(folder: str | os.PathLike[str]) -> Floors:
@@ -75,6 +81,11 @@ def load(folder: str | os.PathLike[str]) -> Floors:
         raise UnreadableFloors(
             f"{source.name} holds no readable {FLOORS_FILE}; write it with `rexrank floor … --out DIR`"
         ) from None
+
+
+def of_benchmark(folder: str | os.PathLike[str], track: str) -> Path:
+    """Where a benchmark's folder holds the floors of a track."""
+    return user_path(folder) / FLOORS_FOLDER / track
 
 
 def is_stored(folder: str | os.PathLike[str]) -> bool:
