@@ -47,6 +47,8 @@ class Job:
         token: The worker's token.
         benchmark: Dataset repo of the references.
         public: Whether the benchmark's ids and per-study scores may be seen by everyone.
+        modality: What the benchmark's images show; None where that is not known.
+        language: Language of its texts, likewise.
         metrics: Score keys that the host computes, None for all that are built.
         git_sha: Commit of the checkout, or None.
         time_limit: Seconds.
@@ -60,6 +62,8 @@ class Job:
     token: str | None
     benchmark: str
     public: bool
+    modality: str | None
+    language: str | None
     metrics: tuple[str, ...] | None
     git_sha: str | None
     time_limit: float
@@ -136,6 +140,8 @@ class _Run:
             track=self.request.section,
             metrics=[key for key in protocol.metrics if declared is None or key in declared],
             progress=self._tell,
+            modality=self.job.modality,
+            language=self.job.language,
         )
         self.stage = "save"
         result = results.build(

@@ -15,6 +15,7 @@ from backend import child
 from backend.child import Job
 from backend.config import Config
 from backend.failures import Reason
+from rexrank.board.host import HostBenchmark
 from rexrank.board.requests import Request
 
 STOP_SECONDS = 5.0
@@ -139,15 +140,27 @@ class Crew:
         shutil.rmtree(config.folder, ignore_errors=True)
         config.folder.mkdir(parents=True, mode=0o700)
 
-    def start(self, request: Request, claim_id: str, benchmark: str, public: bool) -> None:
-        """Start scoring a request."""
+    def start(self, request: Request, claim_id: str, repo: str, benchmark: HostBenchmark | None) -> None:
+        """Start scoring a request.
+
+        Args:
+            request: What to score.
+            claim_id: Of this worker's claim.
+            repo: Dataset repo of the references.
+            benchmark: What the host says of it; None where it offers it no longer.
+
+        Raises:
+            OSError: No process can be started.
+        """
         job = Job(
             request=request.to_bytes(),
             folder=self._config.folder / f"{request.id}-{claim_id[:12]}",
             endpoint=self._endpoint,
             token=self._token,
-            benchmark=benchmark,
-            public=public,
+            benchmark=repo,
+            public=bool(benchmark and benchmark.public),
+            modality=benchmark.modality if benchmark else None,
+            language=benchmark.language if benchmark else None,
             metrics=self._config.metrics,
             git_sha=self._git_sha,
             time_limit=self._config.time_limit,

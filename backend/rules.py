@@ -59,4 +59,5 @@ def standard(host: Host, results: Iterable[Result]) -> Standard:
             continue
         rankings[name, version] = Ranking(protocol.ranking, protocol.metrics)
     revisions = {benchmark: entry.revision for benchmark, entry in host.benchmarks.items()}
-    return Standard(frozenset(host.metrics), rankings, revisions)
+    computed_of = {benchmark: frozenset(host.computes(benchmark)) for benchmark in host.benchmarks}
+    return Standard(frozenset(host.metrics), rankings, revisions, computed_of)

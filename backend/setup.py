@@ -13,6 +13,7 @@ from rexrank.board import host as hosts
 from rexrank.board.host import Host, HostBenchmark
 from rexrank.errors import RexrankError
 from rexrank.hub import Clock, Hub, HubError, converge, patiently
+from rexrank.scoring.scope import ANY, Scope
 from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
 
 OWN_REPOS = ("requests", "results", "status", hosts.HIDDEN_SAMPLES)
@@ -197,12 +198,14 @@ def _benchmark(hub: Hub, repo: str, before: HostBenchmark | None) -> HostBenchma
         return None
     try:
         described = yaml.safe_load(description)
+        scope = Scope.of(described.get("modality", "CXR"), described.get("language", "en"))
         return HostBenchmark(
             tracks=described["tracks"],
             split=described.get("split", "test"),
             revision=_data_revision(hub, repo, head, before),
             licence=described.get("licence"),
-            modality=described.get("modality", "CXR"),
+            modality=scope.modality or ANY,
+            language=scope.language or ANY,
             # A repo can be made private without a commit, so this is asked every time.
             public=described.get("references") == "public" and not hub.is_private(repo),
         )

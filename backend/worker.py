@@ -237,7 +237,7 @@ class Worker:
         benchmark = self._host.benchmarks.get(request.dataset)
         repo = hosts.repo(request.dataset, self.config.namespace)
         try:
-            self._crew.start(request, request.claim.id, repo, public=bool(benchmark and benchmark.public))
+            self._crew.start(request, request.claim.id, repo, benchmark)
         except OSError as error:
             # Told like any other end, so that it is tried again later and not at once.
             message = f"the worker cannot start scoring ({error.strerror or type(error).__name__})"

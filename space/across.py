@@ -65,7 +65,7 @@ def arrange(data: BoardData, protocol: str = "", track: str = "") -> View:
     names = _offers(host.benchmarks if host else (), (str(row["dataset"]) for row in shown))
     groups = {name: [row for row in shown if row["dataset"] == name] for name in names}
     return View(
-        protocols, protocol, tracks, track, groups, {name: rules(protocol, host, groups[name]) for name in names}
+        protocols, protocol, tracks, track, groups, {name: rules(protocol, host, groups[name], name) for name in names}
     )
 
 

@@ -41,13 +41,14 @@ class Rules:
     absent: tuple[str, ...]
 
 
-def rules(protocol_id: str, host: Host | None, rows: Sequence[Row]) -> Rules:
+def rules(protocol_id: str, host: Host | None, rows: Sequence[Row], benchmark: str | None = None) -> Rules:
     """Put together how a group is shown.
 
     Args:
         protocol_id: ``name@version`` as the rows carry it.
         host: What the host computes; without it, what the rows have values for.
         rows: The rows of the group.
+        benchmark: Theirs; scores that are not made for its images and language have no column.
     """
     protocol = load(protocol_id)
     listed = protocol.columns if protocol else ()
@@ -56,7 +57,7 @@ def rules(protocol_id: str, host: Host | None, rows: Sequence[Row]) -> Rules:
         directions = {**protocol.directions, **directions}
     valued = {key for key in directions if has_value(rows, key)}
     # What the host computes for another protocol only would be a column without a single number here.
-    computed = valued | (set(host.metrics) & set(directions) if host else set())
+    computed = valued | (set(host.computes(benchmark)) & set(directions) if host else set())
     chosen = ranking.choose(protocol.ranking, computed, directions) if protocol else None
     columns = {one.key: score_column(one.key, protocol) for one in listed if one.score_key in computed}
     if chosen:

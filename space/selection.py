@@ -96,7 +96,7 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
     rows = [row for row in rows if row["section"] == track]
     protocols, protocol = _offers(wish.protocol, host.protocols if host else (), set(map(protocol_of, rows)))
     group = [row for row in rows if protocol_of(row) == protocol]
-    how = rules(protocol, host, group)
+    how = rules(protocol, host, group, benchmark)
     group = [with_inverses(row, how.columns) for row in group]
     keys = [column.key for column in how.columns]
     chosen = _usual(how) if wish.chosen is None else wish.chosen

@@ -203,3 +203,36 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert done.returncode == 3
     done = subprocess.run([*words, "--language", "deutsch"], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, "ISO 639-1" in done.stderr) == (2, True)
+
+
+def test_a_german_benchmark_of_ct_on_a_board(hub_server: Any, tmp_path: Path) -> None:
+    """What does not fit is refused there too, and neither makes a row incomplete nor takes a column."""
+    from hosting import host
+
+    from backend import scheduler
+    from rexrank.board import host as hosts
+    from space.rules import rules
+
+    hosted = host(hub_server.url, hub_server.root, tmp_path)
+    hosted.benchmark("toy", REFERENCES)
+    described = {"name": "toy", "tracks": {"findings": 2}, "references": "public", "modality": "CT", "language": "de"}
+    hosted.hub.commit(hosted.repo("toy"), {"benchmark.yaml": yaml.safe_dump(described).encode()}, "German CT")
+    with hosted.worker() as worker:
+        worker.prepare()
+    hosted.submit(REFERENCES, "Bericht", protocol="plain")
+    with hosted.worker() as worker:
+        assert scheduler.once(worker)
+    (result,) = hosted.results()
+    assert result.modality == "CT"
+    assert result.metrics["bleu2"].value == pytest.approx(1)
+    assert (result.metrics["f1labels_micro_14"].status, result.metrics["rouge1"].status) == ("not_available",) * 2
+    assert "made for reports of CXR and texts in English" in result.metrics["f1labels_micro_14"].reason
+    (row,) = hosted.leaderboard()
+    assert (row["rank"], row["complete"]) == (1, True)
+    found = hosts.load(hosted.hub, hosted.namespace)
+    assert (found.benchmarks["toy"].modality, found.benchmarks["toy"].language) == ("CT", "de")
+    assert "rouge1" in found.computes()
+    assert "rouge1" not in found.computes("toy")
+    columns = {column.key for column in rules("plain@2", found, [row], "toy").columns}
+    assert {"bleu2", "rouge_l"} <= columns
+    assert not columns & {"rouge1", "f1labels_micro_14"}

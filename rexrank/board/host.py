@@ -29,6 +29,7 @@ class HostBenchmark(BaseModel):
         revision: Commit id at which the benchmark's data last changed.
         licence: Identifier of the licence of the texts.
         modality: What the images show, as requests name it.
+        language: Language of the texts (ISO 639-1).
         public: Whether references, ids and per-study scores may be seen by everyone.
     """
 
@@ -39,6 +40,7 @@ class HostBenchmark(BaseModel):
     revision: CommitId
     licence: Remark | None = None
     modality: Name = "CXR"
+    language: Name = "en"
     public: bool = False
 
 
@@ -60,6 +62,14 @@ class Host(BaseModel):
     metrics: list[str] = []
     benchmarks: dict[Slug, HostBenchmark] = {}
     weights: dict[Slug, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
+
+    def computes(self, benchmark: str | None = None) -> list[str]:
+        """Score keys that this host computes: of a benchmark those that are made for its images and language."""
+        from rexrank.scoring.scope import Scope
+
+        entry = self.benchmarks.get(benchmark) if benchmark is not None else None
+        scope = Scope(entry.modality, entry.language) if entry else Scope()
+        return [key for key in self.metrics if scope.why_not(key) is None]
 
     def to_bytes(self) -> bytes:
         """The file's content."""

@@ -7,7 +7,7 @@ column that is null in one file and a number in the next would make
 
 import io
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -102,11 +102,13 @@ class Standard:
         computed: Score keys that the host computes.
         rankings: What each protocol asks, by ``(name, version)``.
         revisions: Present data revision of each benchmark; rows of another one are stale.
+        computed_of: Those of `computed` that are made for a benchmark's images and language, where these are not all.
     """
 
     computed: frozenset[str]
     rankings: Mapping[tuple[str, str], Ranking]
     revisions: Mapping[str, str]
+    computed_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def leaderboard(results: Sequence[Result], standard: Standard, ranges: Ranges | None = None) -> pa.Table:
@@ -230,8 +232,9 @@ def _group_rows(results: Sequence[Result], standard: Standard, ranges: Ranges) -
     first = results[0]
     rule = standard.rankings.get((first.protocol, first.protocol_version))
     directions = {key: score_key.direction for key, score_key in registry.score_keys().items()}
-    key = ranking.choose(rule.keys, standard.computed, directions) if rule else None
-    required = [metric for metric in rule.metrics if metric in standard.computed] if rule else []
+    computed = standard.computed_of.get(first.dataset, standard.computed)
+    key = ranking.choose(rule.keys, computed, directions) if rule else None
+    required = [metric for metric in rule.metrics if metric in computed] if rule else []
     standings = [_standing(result, key, required, standard) for result in results]
     direction = key.direction if key else "higher"
     ranks = ranking.ranks(standings, direction)
