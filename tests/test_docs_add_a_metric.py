@@ -66,7 +66,16 @@ def commands(start: str) -> list[str]:
 
 def test_the_page_shows_both_files_and_runs_nothing_unknown() -> None:
     assert set(FILES) == {METRIC, EXAMPLES}
-    known = ("rexrank metrics", "rexrank score", "pytest ", "cp ", "mv ", "sed ", "python -m rexrank.modules.cards")
+    known = (
+        "rexrank metrics",
+        "rexrank score",
+        "rexrank stress",
+        "pytest ",
+        "cp ",
+        "mv ",
+        "sed ",
+        "python -m rexrank.modules.cards",
+    )
     assert all(line.startswith(known) for line in COMMANDS)
 
 
@@ -77,6 +86,12 @@ def test_the_command_line_lists_and_computes_it(checkout: Path) -> None:
     card = json.loads((checkout / "same-sides/card.json").read_text(encoding="utf-8"))
     assert "same_sides" in {**card["summary"], **card["unavailable"]}
     assert card["signatures"]["same_sides"] == "same_sides|conv:published|v:1"
+
+
+def test_the_stress_suite_says_what_it_sees(checkout: Path) -> None:
+    printed = run(checkout, ["bash", "-c", *commands("rexrank stress")])
+    assert re.search(r"^laterality_swap +[\d.]+ sees$", printed, re.MULTILINE)
+    assert re.search(r"^severity_changed +[\d.]+ blind$", printed, re.MULTILINE)
 
 
 def test_the_page_and_the_board_pick_it_up(checkout: Path) -> None:

@@ -22,6 +22,7 @@ def value(prediction: str, reference: str | list[str], convention: str = "publis
         ("2 to 3 cm above the carina.", [(20, 30)]),
         ("The tip is three centimeters above.", [(30, 30)]),
         (".5 cm nodule.", [(5, 5)]),
+        ("An 8 \n mm nodule of\t1.2  x\n0.9\u00a0cm.", [(8, 8), (12, 12), (9, 9)]),
         ("T8-9, 12/3, XXXX mm, subcentimeter, 5 mmHg, no unit 7.", []),
         ("", []),
     ],

@@ -55,7 +55,7 @@ def read_measurements(text: str) -> list[Measurement]:
     found: list[Measurement] = []
     for sentence in sentences(text):
         if "mm" in sentence or "cm" in sentence or "met" in sentence:
-            lengths = list(_lengths(sentence))
+            lengths = list(_lengths(" ".join(sentence.split())))
             findings = frozenset(one.finding for one in statements(sentence)) if lengths else frozenset()
             found += (Measurement(low, high, findings) for low, high in lengths)
     return found
