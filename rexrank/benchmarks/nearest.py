@@ -8,7 +8,10 @@ import numpy as np
 
 WHOLE = "context"
 _WORD = re.compile(r"\w+")
-_LABEL = re.compile(r"(?:^|(?<=\s))(?P<name>[A-Z][A-Za-z]*(?: [a-z]+)?):(?:\s+|$)")
+_LABEL = re.compile(
+    r"(?:^|(?<=\s))(?P<name>Indication|Comparison|(?:Clinical )?[Hh]istory|Clinical (?:information|indication)|"
+    r"Technique|Reason(?: for (?:exam|examination|study))?|Exam(?:ination)?|Procedure|View|Age|Sex|Site):(?:\s+|$)"
+)
 # What stands in a context where there is nothing to say.
 _NOTHING = frozenset({"", "none", "n/a", "na", "nil", "nan"})
 

@@ -235,6 +235,8 @@ def build(
     Returns:
         The result. A score without a value carries the reason and no number.
     """
+    from rexrank.scoring.diversity import flags
+
     digits = None if public else HIDDEN_DECIMALS
     return Result(
         result_id=result_id(request.id, evaluator.hash),
@@ -268,7 +270,7 @@ def build(
         paper_url=request.paper_url,
         code_url=request.code_url,
         license=request.license,
-        flags=request.flags,
+        flags=tuple(dict.fromkeys((*request.flags, *flags(card.diversity)))),
         submitted_at=request.submitted_at,
         started_at=started_at,
         finished_at=finished_at,

@@ -5,8 +5,8 @@ after NFC, without section headers, every run of white space as one space.
 
 Self-BLEU (Zhu et al., "Texygen", SIGIR 2018): BLEU-4 of each text against all others of a sample as its references
 (counts clipped at the largest of any other text, the closest length for the brevity penalty), mean of the texts.
-Without a match of some length of n-gram a tenth of one stands there (Chen and Cherry, WMT 2014, method 1). Words are
-those of the tokeniser ``unicode-words``. 0 to 1, 1 where each text stands there twice; it grows with the size of the
+Without a match of some length of n-gram a tenth of one stands there (Chen and Cherry, WMT 2014, method 1); a text of
+fewer than four words has fewer lengths. Words are those of the tokeniser ``unicode-words``. 0 to 1, 1 where each text stands there twice; it grows with the size of the
 sample, so compare it with that of the references beside it and with nothing else.
 """
 
@@ -232,8 +232,9 @@ def _bleu(matches: Sequence[int], length: int, reference_length: int) -> float:
     if not length:
         return 0.0
     logarithms = [
-        math.log((found or _NO_MATCH) / max(1, length - order + 1))
+        math.log((found or _NO_MATCH) / (length - order + 1))
         for order, found in zip(_ORDERS, matches, strict=True)
+        if order <= length
     ]
     brevity = min(0.0, 1.0 - reference_length / length)
-    return math.exp(brevity + math.fsum(logarithms) / len(_ORDERS))
+    return math.exp(brevity + math.fsum(logarithms) / len(logarithms))
