@@ -81,8 +81,8 @@ class Study:
         context: Indication, comparison and the like, never compared.
         alternatives: Further references of the same track, after the first.
         patient_id: Opaque id of the patient, where the file has one.
-        attributes: What else the file says of the study: ``site``, ``view``, ``sex``, ``age``, ``comparison`` and
-            ``labels_…``, as text; those that are blank are not there.
+        attributes: What else the file says of the study: ``site``, ``view``, ``sex``, ``age``, ``comparison``,
+            ``prior`` and ``labels_…``, as text; those that are blank are not there.
     """
 
     study_id: str
