@@ -6,8 +6,8 @@ after NFC, without section headers, every run of white space as one space.
 Self-BLEU (Zhu et al., "Texygen", SIGIR 2018): BLEU-4 of each text against all others of a sample as its references
 (counts clipped at the largest of any other text, the closest length for the brevity penalty), mean of the texts.
 Without a match of some length of n-gram a tenth of one stands there (Chen and Cherry, WMT 2014, method 1); a text of
-fewer than four words has fewer lengths. Words are those of the tokeniser ``unicode-words``. 0 to 1, 1 where each text stands there twice; it grows with the size of the
-sample, so compare it with that of the references beside it and with nothing else.
+fewer than four words has fewer lengths. Words are those of the tokeniser ``unicode-words``. It is from 0 to 1, where
+each text stands there twice, and grows with the size of the sample: compare it with that of the references beside it.
 """
 
 import math

@@ -148,7 +148,9 @@ def build_floors(
     bench = _Bench.of(evaluation_set, protocol, convention, metrics, settings or EncoderSettings(), text_preparation)
     with reporting(progress, total=len(bench.keys) + 2 * len(kinds)) as report:
         usual, how, constants = _constants(bench, report)
-        floors = _floors(evaluation_set, bench, replace(trained, constant=usual), kinds, constants)
+        floors = (
+            [] if not bench.keys else _floors(evaluation_set, bench, replace(trained, constant=usual), kinds, constants)
+        )
         scored = [_scored(bench, evaluation_set, floor, spoken, report) for floor, spoken in floors]
     scored = [one for one in scored if one.card.summary]
     absent = dict(bench.absent)

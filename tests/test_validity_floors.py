@@ -1,0 +1,259 @@
+"""Blind floors with their scores: the known numbers, chosen on training alone, stored, and a card beside them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rexrank
+from rexrank.benchmarks import BenchmarkError, TrainingStudy, floors, iu_xray
+from rexrank.benchmarks.nearest import context_fields, nearest_other
+from rexrank.comparison.cards import CardsDiffer
+from rexrank.metrics import InvalidCall, KeyScores, compute
+from rexrank.statistics.paired import paired_test
+from rexrank.validity.constant_choice import best_by_bleu2, raced
+from rexrank.validity.floor_source import find, settled, texts_of
+from rexrank.validity.floor_store import UnreadableFloors, load, of_benchmark, save
+from rexrank.validity.floor_tables import table
+from rexrank.validity.floors import Floors, build_floors
+from rexrank.validity.over_floor import Delta, over_floor
+from rexrank.validity.over_floor import table as over_table
+from rexrank.validity.sets import EvaluationSet, open_set
+
+WORDS = ["lungs", "clear", "heart", "large", "small", "left", "right", "effusion", "no", "edema", "line", "in", "place"]
+TRAINING = [
+    TrainingStudy(
+        f"t{number}",
+        " ".join(WORDS[(number * step) % len(WORDS)] for step in range(1, 5 + number % 4)) + ".",
+        None,
+        ["Cough", "Chest pain", "Fever", "Line placed"][number % 4],
+    )
+    for number in range(14)
+]
+
+
+def invented(change: str = "") -> EvaluationSet:
+    """Test studies whose contexts are those of training, and texts that end in `change`."""
+    references = {
+        f"s{number}": {
+            "findings": f"{study.findings}{change}",
+            "context": f"Indication: {study.indication} Comparison: None",
+        }
+        for number, study in enumerate(TRAINING[:6])
+    }
+    return replace(open_set(references=references), training=TRAINING, name="invented")
+
+
+@pytest.fixture(scope="module")
+def iu() -> EvaluationSet:
+    return open_set("iu-xray")
+
+
+@pytest.fixture(scope="module")
+def plain(iu: EvaluationSet) -> Floors:
+    return build_floors(iu, ["bleu2"], "plain")
+
+
+@pytest.fixture(scope="module")
+def small() -> Floors:
+    return build_floors(invented(), ["bleu2", "rouge_l"], "plain")
+
+
+def four(found: Floors, slug: str) -> tuple[float, float]:
+    one = next(floor for floor in found.floors if floor.slug == slug)
+    return one.train["bleu2"], one.card.summary["bleu2"]
+
+
+def test_the_known_numbers_of_iu_xray(iu: EvaluationSet, plain: Floors) -> None:
+    prefixed = build_floors(iu, ["bleu2"], "rexrank")
+    assert four(plain, "floor-constant-report") == (pytest.approx(0.2864, abs=5e-5), pytest.approx(0.2904, abs=5e-5))
+    assert four(prefixed, "floor-constant-report") == (
+        pytest.approx(0.2830, abs=5e-5),
+        pytest.approx(0.2882, abs=5e-5),
+    )
+    frequent = "floor-most-frequent-report"
+    assert four(plain, frequent)[1] == pytest.approx(0.1600, abs=5e-5)
+    assert four(prefixed, frequent)[1] == pytest.approx(0.1515, abs=5e-5)
+    assert "which stands 29 times" in next(one for one in plain.floors if one.slug == frequent).description
+    assert plain.chosen == prefixed.chosen == {"bleu2": "floor-constant-report"}
+    assert (plain.n_training, plain.n_chosen_on, plain.floors[0].card.n) == (2069, 2069, 590)
+
+
+def test_floors_of_the_board_are_the_same_texts(plain: Floors) -> None:
+    sent = floors.build(iu_xray.load(), iu_xray.training())
+    for floor in sent:
+        mine = next(one for one in plain.floors if one.slug == floor.slug).predictions or {}
+        assert [study for study, text in floor.predictions.items() if mine[study] != text] == []
+
+
+def test_a_race_of_few_texts_finds_the_best_one() -> None:
+    texts = [study.findings or "" for study in TRAINING]
+    references = [(text,) for text in texts]
+    for key in ("rouge_l", "coco_bleu2", "cider"):
+
+        def scorer(some: Sequence[str], others: Sequence[Sequence[str]], key: str = key) -> KeyScores:
+            return compute(key, some, others)[key]
+
+        place = raced(key, scorer, texts, references, best_by_bleu2(texts, references))
+        alone = [compute(key, [text] * len(texts), references)[key].aggregate or 0.0 for text in texts]
+        assert place == int(np.argmax(np.round(alone, 12)))
+
+
+def test_constants_are_chosen_for_each_score(small: Floors) -> None:
+    best = {one.slug: one.train for one in small.floors}
+    for key in ("bleu2", "rouge_l"):
+        slug = small.chosen[key]
+        assert best[slug][key] == max(train[key] for train in best.values())
+    assert small.how["bleu2"] == "best of all 14 training texts"
+    assert "race" in small.how["rouge_l"]
+
+
+def test_no_word_of_the_test_texts_reaches_a_floor() -> None:
+    one, other = (
+        build_floors(invented(change), ["bleu2", "rouge_l"], "plain") for change in ("", " Something else entirely.")
+    )
+    assert [floor.predictions for floor in one.floors] == [floor.predictions for floor in other.floors]
+    assert (one.chosen, [floor.train for floor in one.floors]) == (
+        other.chosen,
+        [floor.train for floor in other.floors],
+    )
+    assert one.floors[0].card.summary != other.floors[0].card.summary
+
+
+def test_the_floor_to_beat_is_not_the_best_on_the_test_studies() -> None:
+    known = replace(invented(), training=[*TRAINING, TrainingStudy("rare", "Zebra stripes seen.", None, "Stripes")])
+    references = {"s0": {"findings": "Zebra stripes seen.", "context": "Indication: Stripes Comparison: None"}}
+    odd = replace(open_set(references=references), training=known.training)
+    found = build_floors(odd, ["bleu2"], "plain")
+    assert four(found, "floor-nearest-indication")[1] == pytest.approx(1.0)
+    assert found.chosen["bleu2"] == "floor-constant-report"
+    assert four(found, "floor-constant-report")[1] < 0.5
+
+
+def test_a_neighbour_of_training_is_never_the_study_itself() -> None:
+    assert nearest_other(["cough", "cough", "fever", None]) == [1, 0, None, None]
+
+
+def test_fields_of_a_context() -> None:
+    whole = "Indication: chest pain: acute. Comparison: PA view of 1999"
+    assert context_fields(whole) == {
+        "context": whole,
+        "indication": "chest pain: acute.",
+        "comparison": "PA view of 1999",
+    }
+    assert context_fields("Indication: cough Comparison: None")["indication"] == "cough"
+    assert "comparison" not in context_fields("Indication: cough Comparison: None")
+    assert context_fields("just words") == {"context": "just words"}
+    assert context_fields(" None. ") == context_fields(None) == {}
+
+
+def test_any_field_of_the_context_gives_a_neighbour() -> None:
+    found = build_floors(invented(), ["bleu2"], "plain", fields=("indication", "context"))
+    assert {"floor-nearest-indication", "floor-nearest-context"} <= {one.slug for one in found.floors}
+    with pytest.raises(BenchmarkError, match="'shoe size' in its context; there are context, indication"):
+        build_floors(invented(), ["bleu2"], "plain", fields=("shoe size",))
+
+
+def test_scores_without_a_floor_say_why(small: Floors) -> None:
+    found = build_floors(invented(), ["bleu2", "report_words", "report_distinct"], "plain")
+    assert found.absent == {
+        "report_words": "no value of it is better",
+        "report_distinct": "it describes the whole set of reports",
+    }
+    assert "no value of it is better" in table(found)
+    with pytest.raises(InvalidCall):
+        build_floors(invented(), ["no_such_score"], "plain")
+    with pytest.raises(BenchmarkError, match="no training study has a text for the track impression"):
+        build_floors(replace(invented(), track="impression"), ["bleu2"], "plain")
+
+
+def test_stored_floors_come_back_and_hold_no_text_of_a_private_set(small: Floors, tmp_path: Path) -> None:
+    save(small, tmp_path / "public")
+    found = load(tmp_path / "public")
+    assert found.to_json() == small.to_json()
+    assert (tmp_path / "public/floor-constant-report/predictions.jsonl").is_file()
+    save(replace(small, public=False), tmp_path / "private")
+    assert list((tmp_path / "private").rglob("predictions.jsonl")) == []
+    assert not any("effusion" in path.read_text("latin-1") for path in (tmp_path / "private").rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"schema_version": 2}', '{"schema_version": 1, "floors": [{"slug": "../x"}]}', "[" * 9999],
+)
+def test_floors_that_cannot_be_read_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "floors.json").write_text(content)
+    with pytest.raises(UnreadableFloors, match="rexrank floor"):
+        load(tmp_path)
+
+
+def test_a_floor_is_exactly_itself(small: Floors) -> None:
+    one = small.of("bleu2")
+    assert one is not None
+    row = over_floor(one.card, small, ["bleu2"]).row("bleu2")
+    assert row is not None
+    assert (row.paired.difference, row.paired.interval, row.verdict) == (0.0, (0.0, 0.0), "undecided")
+
+
+def test_a_perfect_system_is_above_and_an_empty_one_below(small: Floors) -> None:
+    known = invented()
+    texts = {study_id: study.findings or "" for study_id, study in known.studies.items()}
+    for predictions, verdict in ((texts, "above"), (dict.fromkeys(texts, ""), "below")):
+        card = rexrank.score(predictions, known.references, "plain", metrics=["bleu2", "report_words"], progress=False)
+        found = over_floor(card, small)
+        assert [(row.key, row.verdict) for row in found.rows] == [("bleu2", verdict)]
+        json.dumps(found.to_json(), allow_nan=False)
+        assert f"{'better' if verdict == 'above' else 'worse'} than the floor" in over_table(found)
+
+
+def test_lower_is_better_where_it_is() -> None:
+    paired = paired_test([1.0, 2.0, 1.5, 1.2], [3.0, 3.5, 3.1, 3.3], resamples=200)
+    assert Delta("radcliq_v1", "lower", "f", paired).verdict == "above"
+    assert Delta("bleu2", "higher", "f", paired).verdict == "below"
+
+
+def test_floors_of_other_references_are_refused(small: Floors) -> None:
+    card = rexrank.score({"s0": "x"}, {"s0": "x"}, "plain", metrics=["bleu2"], progress=False)
+    with pytest.raises(CardsDiffer, match="other references"):
+        over_floor(card, small)
+
+
+def test_what_a_reader_names_is_found(small: Floors, tmp_path: Path) -> None:
+    references = invented().references
+    save(small, tmp_path / "floors")
+    save(small, of_benchmark(tmp_path / "benchmark", "findings"))
+    one = small.floors[0].card
+    one.save(tmp_path / "card")
+    for name in ("floors", "benchmark"):
+        found = find(tmp_path / name, references)
+        assert isinstance(found, Floors)
+        assert found.chosen == small.chosen
+    found = find(tmp_path / "card", references)
+    assert isinstance(found, rexrank.ScoreCard)
+    assert over_floor(one, found).rows[0].paired.difference == 0
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BenchmarkError, match="no floors, no score card and no benchmark"):
+        find(tmp_path / "empty", references)
+
+
+def test_moerad_is_below_the_floor_of_iu_xray(shared_data: Path) -> None:
+    references = str(shared_data / "iu_xray/ReXRank_IUXray_test.json")
+    known = find("iu-xray", references)
+    assert isinstance(known, EvaluationSet)
+    card = rexrank.score(
+        shared_data / "iu_xray/predictions/moerad/preds.csv",
+        references,
+        metrics=["bleu2"],
+        progress=False,
+        training=texts_of(known),
+    )
+    assert card.diversity["references"]["in_training"] == 274
+    row = over_floor(card, settled(known, card)).row("bleu2")
+    assert row is not None
+    assert row.paired.interval is not None
+    assert row.paired.scores == (pytest.approx(0.2627, abs=5e-5), pytest.approx(0.2882, abs=5e-5))
+    assert (row.floor, row.verdict) == ("Floor - constant report", "below")
+    assert row.paired.interval[1] < -0.01
