@@ -18,7 +18,8 @@ from rexrank.scoring.encoding import EncoderSettings
 from rexrank.scoring.progress import Progress, Report, reporting
 from rexrank.scoring.score import score
 from rexrank.terms import Convention
-from rexrank.validity.floors import Floors, ScoredFloor, build_floors
+from rexrank.validity.floors import Floors, build_floors
+from rexrank.validity.over_floor import OverFloor, over_floor
 from rexrank.validity.sets import EvaluationSet
 from rexrank.validity.strata import Estimate, Strata, strata
 from rexrank.validity.strata import Settings as StrataSettings
@@ -64,6 +65,7 @@ class Settings:
         stress_reports: Reports of the set that the stress suite edits at most; 0 for no stress suite.
         minimum: Least number of studies that a group is shown with; None for the host's setting, else 20.
         shows_studies: Whether ids of single studies may stand on the page.
+        floors: Floors that were built before, by the same rules; None to build them from the set's training split.
         scoring: Further arguments of `rexrank.score`: ``device``, ``weights``, ``download``, ``modality`` and so on.
     """
 
@@ -73,6 +75,7 @@ class Settings:
     stress_reports: int = 100
     minimum: int | None = None
     shows_studies: bool = False
+    floors: Floors | None = None
     scoring: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -86,7 +89,8 @@ class Audit:
         card: Its score card.
         settings: How it was audited.
         floors: Blind floors, scored on the same studies.
-        against: Score key to the system against its floor, on all studies and on normal and abnormal ones.
+        over: How far the system is above its floor in each score.
+        against: Score key to floor and system on normal and on abnormal studies.
         groups: Its leading scores in groups of studies.
         stressed: What edits do to the scores.
     """
@@ -96,6 +100,7 @@ class Audit:
     card: "ScoreCard"
     settings: Settings
     floors: Part[Floors]
+    over: Part[OverFloor]
     against: Part[Mapping[str, Strata]]
     groups: Part[Strata]
     stressed: Part[Stress]
@@ -112,8 +117,8 @@ class Audit:
 
     def above(self, key: str) -> Estimate | None:
         """The system's score minus its floor's, on the studies where both have a value; None where there is none."""
-        row = self.against.found[key].row(key) if self.against.found and key in self.against.found else None
-        return row.difference if row else None
+        row = self.over.found.row(key) if self.over.found else None
+        return None if row is None else Estimate(row.paired.difference, row.paired.interval)
 
 
 def audit(
@@ -143,13 +148,14 @@ def audit(
         card = _scored(predictions, evaluation_set, how, tell)
         tell("floors")
         floors = _attempt("the blind floors", lambda: _floors(card, evaluation_set, how, tell))
+        over = _attempt("the system over floors", lambda: _over(card, floors))
         tell("system against floors")
         against = _attempt("floors beside the system", lambda: _against(name, card, floors, evaluation_set, how))
         tell("groups of studies")
         groups = _attempt("scores of groups", lambda: _groups(name, card, evaluation_set, how))
         tell("stress suite")
         stressed = _attempt("the stress suite", lambda: _stressed(card, evaluation_set, how, tell))
-    return Audit(name, evaluation_set, card, how, floors, against, groups, stressed)
+    return Audit(name, evaluation_set, card, how, floors, over, against, groups, stressed)
 
 
 def qualities(card: "ScoreCard") -> list[str]:
@@ -210,6 +216,8 @@ def _asked(how: Settings) -> list[str]:
 
 
 def _floors(card: "ScoreCard", known: EvaluationSet, how: Settings, tell: Report) -> Floors:
+    if how.floors is not None:
+        return how.floors
     given = how.scoring
     settings = EncoderSettings(
         given.get("device"), weights=given.get("weights"), download=bool(given.get("download", True)), progress=False
@@ -217,6 +225,12 @@ def _floors(card: "ScoreCard", known: EvaluationSet, how: Settings, tell: Report
     return build_floors(
         known, qualities(card), how.protocol, how.convention, settings=settings, progress=_within(tell, "floors")
     )
+
+
+def _over(card: "ScoreCard", floors: Part[Floors]) -> OverFloor:
+    if floors.found is None:
+        raise RexrankError(floors.why)
+    return over_floor(card, floors.found, qualities(card))
 
 
 def _against(
@@ -228,14 +242,14 @@ def _against(
     for key in qualities(card):
         floor = floors.found.of(key)
         if floor is not None:
-            cards = {shown_floor(floor): floor.card, name: card}
+            cards = {shown_floor(floor.name): floor.card, name: card}
             found[key] = strata(cards, known, [key], [NORMAL], StrataSettings(how.minimum))
     return found
 
 
-def shown_floor(floor: ScoredFloor) -> str:
+def shown_floor(name: str) -> str:
     """What readers call a floor; its own name says that it is one."""
-    return floor.name.removeprefix("Floor - ")
+    return name.removeprefix("Floor - ")
 
 
 def _groups(name: str, card: "ScoreCard", known: EvaluationSet, how: Settings) -> Strata:

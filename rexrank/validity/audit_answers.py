@@ -10,7 +10,7 @@ from rexrank.metrics import score_keys
 from rexrank.scoring.diversity import flags
 from rexrank.scoring.table import counted
 from rexrank.terms import Convention
-from rexrank.validity.audit import NORMAL, Audit
+from rexrank.validity.audit import NORMAL, Audit, shown_floor
 from rexrank.validity.strata import Estimate, Row
 from rexrank.validity.stress import Sight, Stressed
 from rexrank.validity.stress_texts import ALL as ALL_PLACES
@@ -53,7 +53,7 @@ def above_the_floor(found: Audit) -> Answer:
     """Whether the system is better than the best blind floor."""
     keys = [key for key in found.qualities if found.above(key)]
     if not keys:
-        why = found.floors.why or found.against.why or "no floor has a score of the system"
+        why = found.floors.why or found.over.why or "no floor has a score of the system"
         return Answer(FLOOR_QUESTION, _UNKNOWN, (f"There is no floor to compare with: {why}.",))
     standing = {key: side(key, found.above(key)) for key in keys}
     reasons = [_beside_floor(found, keys[0])]
@@ -159,11 +159,12 @@ def _by_standing(standing: Mapping[str, str], where: str = "") -> str:
 
 
 def _beside_floor(found: Audit, key: str) -> str:
-    row = (found.against.found or {})[key]
-    floor = row.rows[0].scores[0].value
+    row = found.over.found.row(key) if found.over.found else None
+    if row is None:
+        return f"{label_of(key)} has no floor."
     return (
-        f"In {label_of(key)} ({direction_of(key)} is better) it has {_value(found, key)}, and the best floor, "
-        f"{row.systems[0]}, {_number(key, floor)}: {_apart(key, found.above(key))}."
+        f"In {label_of(key)} ({row.direction} is better) it has {_value(found, key)}, and the floor, "
+        f"{shown_floor(row.floor)}, {_number(key, row.paired.scores[1])}: {_apart(key, found.above(key))}."
     )
 
 

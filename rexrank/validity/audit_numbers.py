@@ -49,7 +49,7 @@ def _floor_picture(found: Audit, key: str) -> Figure:
     )
     for floor in ordered:
         low, high = floor.card.intervals.get(key, (None, None))
-        rows.append(Drawn(shown_floor(floor), floor.card.summary[key], low, high, is_baseline=True))
+        rows.append(Drawn(shown_floor(floor.name), floor.card.summary[key], low, high, is_baseline=True))
     counts = floors.of(key)
     line = counts.card.summary.get(key) if counts else None
     title = f"{label_of(key)} of {found.name} and of blind floors"
@@ -58,23 +58,24 @@ def _floor_picture(found: Audit, key: str) -> Figure:
 
 def _see_floors(found: Audit, key: str) -> str:
     floor = found.floors.found.of(key) if found.floors.found else None
-    line = f" The dashed line is the floor that counts, {shown_floor(floor)}." if floor else ""
+    line = f" The dashed line is the floor that counts, {shown_floor(floor.name)}." if floor else ""
     return f"{label_of(key)}, {direction_of(key)} is better. Hollow dots saw no image.{line}"
 
 
 def _above_table(found: Audit) -> Table:
     rows = []
     for key in found.qualities:
-        above, floor = found.above(key), found.floors.found.of(key) if found.floors.found else None
-        if above is None or floor is None:
+        row = found.over.found.row(key) if found.over.found else None
+        above = found.above(key)
+        if row is None or above is None:
             continue
         form = f".{digits_of(key)}f"
         rows.append(
             (
                 f"{label_of(key)} ({direction_of(key)} is better)",
-                number(found.card.summary[key], form),
-                number(floor.card.summary.get(key), form),
-                shown_floor(floor),
+                number(row.paired.scores[0], form),
+                number(row.paired.scores[1], form),
+                shown_floor(row.floor),
                 number(above.value, f"+{form}"),
                 ends(above.interval, f"+{form}"),
                 _STANDING[side(key, above)],
@@ -90,7 +91,7 @@ def _above_table(found: Audit) -> Table:
 
 def _floor_table(found: Audit) -> Folded:
     floors = found.floors.found
-    described = [] if floors is None else [f"{shown_floor(one)}: {one.description}" for one in floors.floors]
+    described = [] if floors is None else [f"{shown_floor(one.name)}: {one.description}" for one in floors.floors]
     return Folded("What the floors are", (Points(tuple(described)),))
 
 

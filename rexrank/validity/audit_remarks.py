@@ -178,7 +178,8 @@ def not_computed(found: Audit) -> Section:
     items = [f"{listed(keys, 6)}: {why}." for why, keys in by_reason(found.card.unavailable).items()]
     parts: dict[str, Part[Any]] = {
         "Blind floors": found.floors,
-        "Scores beside floors": found.against,
+        "System over floors": found.over,
+        "Floors in groups": found.against,
         "Groups of studies": found.groups,
         "Stress suite": found.stressed,
     }
