@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rexrank
+from bench.random_groups import shares
 from rexrank.benchmarks import BenchmarkError
 from rexrank.errors import WrongSetting
 from rexrank.labels import NAMES, label
@@ -253,6 +254,23 @@ def test_hidden_groups_have_no_number_anywhere(of_two: Strata) -> None:
     assert any("fewer than 20 studies: small" in line for line in notes(of_two))
 
 
+def test_the_table_of_two_systems_fits_a_terminal(of_two: Strata) -> None:
+    lines = [
+        line
+        for block in table(of_two).split("\n\n")
+        if "Holm p" in block or "n  " in block
+        for line in block.split("\n")
+    ]
+    assert sum(line.startswith("studies ") for line in lines) == 2 * len(of_two.keys)
+    assert max(len(line) for line in lines if line.startswith(("studies", "  ", "all studies"))) <= 80
+
+
+def test_random_groups_are_seldom_found_to_differ() -> None:
+    samples = {"a": Sample.of_values(np.random.default_rng(1).exponential(1, 150))}
+    (share,) = shares(samples, size=60, trials=80, resamples=199, seed=0)
+    assert share <= 0.14
+
+
 def test_intervals_draw_patients_where_they_are_known(of_two: Strata) -> None:
     assert of_two.unit == "patient"
 
@@ -280,6 +298,17 @@ def test_a_resample_without_any_study_of_a_group_has_no_score_and_no_noise() -> 
     assert -1 < found.low < found.high < 1
     assert p[0] is not None
     assert p[0] > 0.3
+
+
+def test_resamples_without_a_score_are_counted_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("study_id,a\n" + "".join(f"s{place},{place}\n" for place in range(6)), encoding="utf-8")
+    found = strata(aligned_tables([path], None, ["mine"]), known(*studies(6)), by=["normal"], settings=FEW)
+    row = found.row("a", "abnormal")
+    assert row is not None
+    assert row.contrast is not None
+    assert row.contrast.estimate.undefined_resamples == pytest.approx(500 * (4**6 + 2**6) / 6**6, abs=25)
+    assert any("resamples have no score" in line for line in notes(found))
 
 
 def test_a_study_without_a_value_is_left_out_and_counted(tmp_path: Path) -> None:

@@ -55,14 +55,29 @@ class Settings:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its bootstrap interval; each None where there is none."""
+    """A number with its bootstrap interval; each None where there is none.
+
+    Attributes:
+        value: The number.
+        interval: Lower and upper end.
+        undefined_resamples: Resamples without a score, which the interval had to leave out.
+    """
 
     value: float | None
     interval: tuple[float, float] | None = None
+    undefined_resamples: int = 0
+
+    @classmethod
+    def of(cls, sample: Sample, found: Interval | None) -> "Estimate":
+        """The score of a sample with an interval that was drawn for it."""
+        if found is None:
+            return cls(sample.score)
+        return cls(sample.score, (found.low, found.high), found.undefined_draws)
 
     def to_json(self) -> dict[str, Any]:
         """For ``json.dumps(…, allow_nan=False)``."""
-        return {"value": self.value, "interval": None if self.interval is None else list(self.interval)}
+        interval = None if self.interval is None else list(self.interval)
+        return {"value": self.value, "interval": interval, "undefined_resamples": self.undefined_resamples}
 
 
 @dataclass(frozen=True)
@@ -350,7 +365,7 @@ def _estimates(
     samples = [one.take(stratum.rows) for key in shown for one in tested[key].all]
     groups = None if scored.groups is None else np.asarray(scored.groups)[stratum.rows].tolist()
     ends = intervals(samples, chosen.confidence, chosen.resamples, chosen.seed, groups)
-    estimates = [Estimate(one.score, _ends(found)) for one, found in zip(samples, ends, strict=True)]
+    estimates = [Estimate.of(one, found) for one, found in zip(samples, ends, strict=True)]
     width = len(samples) // len(shown)
     return {key: estimates[place * width : (place + 1) * width] for place, key in enumerate(shown)}
 
@@ -383,7 +398,7 @@ def _contrasts(
     corrected = iter(holm(found for found in p if found is not None))
     contrasts = {
         name: Contrast(
-            Estimate(pair.difference.score, _ends(interval)),
+            Estimate.of(pair.difference, interval),
             found,
             None if found is None else next(corrected),
             sum(value is not None for value in p),
@@ -435,7 +450,8 @@ def _turned(contrast: Contrast, turned: bool) -> Contrast:
     value, ends = contrast.estimate.value, contrast.estimate.interval
     if not turned or value is None:
         return contrast
-    return replace(contrast, estimate=Estimate(-value, None if ends is None else (-ends[1], -ends[0])))
+    estimate = replace(contrast.estimate, value=-value, interval=None if ends is None else (-ends[1], -ends[0]))
+    return replace(contrast, estimate=estimate)
 
 
 def _ordered(rows: Sequence[Row]) -> list[Row]:
@@ -446,7 +462,3 @@ def _ordered(rows: Sequence[Row]) -> list[Row]:
         return list(rows)
     end = places[-1] + 1
     return [*(row for row in rows[:end] if row not in last), *last, *rows[end:]]
-
-
-def _ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)

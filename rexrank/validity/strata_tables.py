@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from rexrank.figures import Figure
 
 _DIGITS = 3
+# Columns on a group against the others.
+_TESTED = 3
 
 
 def table(found: Strata) -> str:
     """For a terminal: one table a score, what is not shown and why, and sentences."""
     blocks = [[head(found)]]
     for key in found.keys:
-        blocks.append([f"{key} {ARROWS[direction_of(key)]}".rstrip(), *columns(_cells(found, key))])
+        first, *further = _parts(_cells(found, key), len(found.systems))
+        blocks.append([f"{key} {ARROWS[direction_of(key)]}".rstrip(), *columns(first)])
+        blocks += [columns(part) for part in further]
         blocks.append(sentences(found, key))
     return "\n\n".join("\n".join(lines) for lines in [*blocks, notes(found), _absent(found)] if lines)
 
@@ -129,9 +133,11 @@ def notes(found: Strata) -> list[str]:
     family = max((row.contrast.family for row in found.rows if row.contrast), default=0)
     if family:
         again = "; further scores are not corrected for" if len(found.keys) > 1 else ""
-        lines.append(f"Holm p: paired bootstrap, corrected for the {family} groups tested in one score{again}")
+        lines.append(
+            f"Holm p: paired bootstrap, corrected for the {counted(family, 'group')} tested in one score{again}"
+        )
     lines.append(f"intervals: {chosen.confidence:.0%}, each for its own group, not corrected")
-    lines += list(_hidden(found))
+    lines += [*_undefined_resamples(found), *_hidden(found)]
     undefined = {key: missing for key in found.keys if (missing := _undefined(found, key))}
     lines += [f"{key}: {counted(missing, 'study')} without a value left out" for key, missing in undefined.items()]
     return lines
@@ -144,6 +150,15 @@ def _hidden(found: Strata) -> Iterator[str]:
     beside = dict.fromkeys(row.stratum for row in found.rows if row.hidden == "complement")
     if beside:
         yield f"hidden, as a small group could be computed from it: {', '.join(beside)}"
+
+
+def _undefined_resamples(found: Strata) -> Iterator[str]:
+    own = max((one.undefined_resamples for row in found.rows for one in row.scores), default=0)
+    tested = max((row.contrast.estimate.undefined_resamples for row in found.rows if row.contrast), default=0)
+    if own:
+        yield f"up to {own:,} resamples of a group have no score; its interval leaves them out"
+    if tested:
+        yield f"to others: up to {tested:,} resamples have no score; intervals leave them out, tests count them against it"
 
 
 def _undefined(found: Strata, key: str) -> int:
@@ -179,7 +194,7 @@ def _cells(found: Strata, key: str) -> list[list[str]]:
         numbers += _with_ends(row.difference, signed) if two else [ends(row.scores[0].interval, form)]
         contrast = row.contrast
         tested = [*_with_ends(contrast.estimate if contrast else None, signed), _p(row)]
-        cells.append([name, f"{row.n:,}", *numbers, *(tested if row.division != ALL else [""] * 3)])
+        cells.append([name, f"{row.n:,}", *numbers, *(tested if row.division != ALL else [""] * _TESTED)])
     return cells
 
 
@@ -190,6 +205,14 @@ def _with_number(row: Row) -> str:
 def _digits(key: str) -> int:
     known = score_keys().get(key)
     return known.digits + 1 if known else _DIGITS
+
+
+def _parts(cells: list[list[str]], systems: int) -> list[list[list[str]]]:
+    """The table of two systems in two, which fit a terminal: scores with their difference, and the tests."""
+    if systems == 1:
+        return [cells]
+    without_all = [cells[0], *cells[2:]]
+    return [[row[:-_TESTED] for row in cells], [[row[0], *row[-_TESTED:]] for row in without_all]]
 
 
 def _p(row: Row) -> str:
