@@ -158,7 +158,7 @@ def _undefined_resamples(found: Strata) -> Iterator[str]:
     if own:
         yield f"up to {own:,} resamples of a group have no score; its interval leaves them out"
     if tested:
-        yield f"to others: up to {tested:,} resamples have no score; intervals leave them out, tests count them against it"
+        yield f"to others: up to {tested:,} resamples have no score; intervals omit them, tests count them against it"
 
 
 def _undefined(found: Strata, key: str) -> int:
