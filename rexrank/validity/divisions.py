@@ -21,6 +21,7 @@ from rexrank.metrics.outcome import Floats
 from rexrank.reports.problems import shown_id
 from rexrank.reports.reading import LABEL_PREFIX
 from rexrank.reports.studies import Study, whole_report
+from rexrank.scoring.table import counted
 from rexrank.statistics.sample import Flags
 from rexrank.terms import Track
 from rexrank.validity.sets import EvaluationSet
@@ -279,7 +280,7 @@ def _between(words: Floats, low: float, high: float) -> Stratum:
     if not rows.any():
         return Stratum("", rows)
     least, most = (round(float(end)) for end in (words[rows].min(), words[rows].max()))
-    return Stratum(f"{least} words" if least == most else f"{least} to {most} words", rows)
+    return Stratum(counted(least, "word") if least == most else f"{least} to {most} words", rows)
 
 
 def _words(said: Iterable[bool | None], yes: str, no: str) -> list[str | None]:
