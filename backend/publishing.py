@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from backend import rules
 from backend.crew import Outcome
 from rexrank.board import host as hosts
 from rexrank.board import results, samples, tables
+from rexrank.board.gaps import BASELINE, Gaps, chosen_floors
 from rexrank.board.host import Host
 from rexrank.board.ranges import Ranges
 from rexrank.board.requests import Request, ResultPlace
@@ -15,6 +17,7 @@ from rexrank.board.samples import Kept
 from rexrank.errors import RexrankError
 from rexrank.hub import Clock, Hub, HubError, converge
 from rexrank.protocols.protocol import UnknownProtocol
+from rexrank.terms import FLOORS_FILE, FLOORS_FOLDER
 
 # A larger table is sent again unseen; the client drops it when nothing changed.
 TABLE_BYTES = 16 * 2**20
@@ -38,6 +41,7 @@ class Publisher:
         self._clock = clock
         self._hidden = hosts.repo(hosts.HIDDEN_SAMPLES, repo.partition("/")[0])
         self._ranges = Ranges(self._kept)
+        self._gaps = Gaps(self._kept)
 
     def publish(self, outcomes: Sequence[Outcome]) -> dict[str, tuple[ResultPlace, Result]]:
         """Write the result files of finished attempts in one commit; a result that is there already is kept.
@@ -122,10 +126,12 @@ class Publisher:
         view = self._hub.view(self._repo, [results.FOLDER, hosts.PATH], head)
         host = hosts.parse(view.files[hosts.PATH]) if hosts.PATH in view.files else Host()
         found = _readable(view.files)
-        standard = rules.standard(host, found)
+        standard = replace(rules.standard(host, found), floors=self._chosen_floors(found))
         try:
             wanted = {
-                tables.LEADERBOARD_PATH: tables.to_parquet(tables.leaderboard(found, standard, self._ranges)),
+                tables.LEADERBOARD_PATH: tables.to_parquet(
+                    tables.leaderboard(found, standard, self._ranges, self._gaps)
+                ),
                 tables.SCORES_PATH: tables.to_parquet(tables.scores(found, standard)),
                 tables.NO_STUDIES_PATH: tables.to_parquet(tables.checked([], tables.PER_STUDY)),
             }
@@ -136,6 +142,16 @@ class Publisher:
             raise RexrankError(f"the tables cannot be built from the results ({type(error).__name__})") from error
         present = self._hub.view(self._repo, wanted, head, TABLE_BYTES).files
         return {path: content for path, content in wanted.items() if present.get(path) != content}
+
+    def _chosen_floors(self, found: Sequence[Result]) -> dict[tuple[str, ...], Mapping[str, str]]:
+        """What the floors say that are stored beside benchmarks; asked for those that have baselines."""
+        chosen: dict[tuple[str, ...], Mapping[str, str]] = {}
+        namespace = self._repo.partition("/")[0]
+        for dataset, section in sorted({(one.dataset, one.section) for one in found if one.kind == BASELINE}):
+            path = f"{FLOORS_FOLDER}/{section}/{FLOORS_FILE}"
+            for content in self._studies(hosts.repo(dataset, namespace), [path]).values():
+                chosen |= {(dataset, section, *rule): keys for rule, keys in chosen_floors(content).items()}
+        return chosen
 
     def _kept(self, group: Sequence[Result], key: str) -> list[Kept | str]:
         """What is kept of the single studies of results; of older public ones, the published values."""

@@ -48,7 +48,9 @@ text is in this repo.
 
 In `leaderboard`, `rank_lo` and `rank_hi` are the ranks that paired comparisons of the models leave open (95 %),
 `p_first` is the share of resamples in which the model comes first, `rank_tau` says how alike resampled orders are to
-the board's (mean of Kendall's tau-b), and `rank_note` why there is no range.
+the board's (mean of Kendall's tau-b), and `rank_note` why there is no range. `over_floor` is how much better the model
+is than `floor`, a blind baseline, in the score that ranks, below 0 where it is worse; `over_floor_lo` and
+`over_floor_hi` are the ends of its 95 % interval.
 
 ```python
 from datasets import load_dataset

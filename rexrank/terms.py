@@ -9,5 +9,7 @@ CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 # Of a benchmark's repo, or of the folder that `rexrank benchmark build` writes: its studies and its description.
 REFERENCE_FILE = "data/test.parquet"
 DESCRIPTION_FILE = "benchmark.yaml"
+# Below it in a folder for each track: the floors' scores and choices.
+FLOORS_FOLDER, FLOORS_FILE = "floors", "floors.json"
 # `none`: the number describes reports and judges nothing; no row is ever ranked by it.
 Direction = Literal["higher", "lower", "none"]

@@ -106,7 +106,8 @@ def heading_html(page: Page) -> str:
     if any(row.get("is_baseline") for row in page.group):
         parts.append(
             '<p class="rx-view">A baseline sees no image: a model at or below one has not shown that it looks at '
-            "images.</p>"
+            "images. “Over the floor” is how much better a model is than the baseline to beat, with its paired 95 % "
+            "interval; 0 or less in it means that this is not shown.</p>"
         )
     return "".join(parts) + _nothing(page)
 

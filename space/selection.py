@@ -1,13 +1,23 @@
 """From a visitor's wish to the rows and columns of the leaderboard; no page here."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rexrank.board.names import name_key
 from rexrank.metrics import metrics
 from space.data import BoardData
 from space.rules import Rules, has_value, rules, with_inverses
-from space.table import BY_RANK, DEFAULT_PLAIN_COLUMNS, PLAIN_COLUMNS, TEXT_COLUMNS, Column, Row, arranged, search
+from space.table import (
+    ABOVE,
+    BY_RANK,
+    DEFAULT_PLAIN_COLUMNS,
+    PLAIN_COLUMNS,
+    TEXT_COLUMNS,
+    Column,
+    Row,
+    arranged,
+    search,
+)
 
 # Of a name from an address that the board does not know, no more is repeated.
 SAID_LENGTH = 40
@@ -74,7 +84,7 @@ class Page:
     @property
     def usual(self) -> tuple[str, ...]:
         """Keys of the columns that are shown where nobody has chosen any."""
-        return _usual(self.rules)
+        return _usual(self.rules, self.group)
 
 
 def arrange_page(data: BoardData, wish: Wish) -> Page:
@@ -99,7 +109,7 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
     how = rules(protocol, host, group, benchmark)
     group = [with_inverses(row, how.columns) for row in group]
     keys = [column.key for column in how.columns]
-    chosen = _usual(how) if wish.chosen is None else wish.chosen
+    chosen = _usual(how, group) if wish.chosen is None else wish.chosen
     sort = wish.sort if wish.sort in (BY_RANK, *TEXT_COLUMNS, *keys, *PLAIN_COLUMNS) else BY_RANK
     shown = arranged(search(group, wish.text), sort, how.columns, wish.best_first)
     model = str(linked["result_id"]) if linked else ""
@@ -130,11 +140,12 @@ def arrange_page(data: BoardData, wish: Wish) -> Page:
     )
 
 
-def _usual(how: Rules) -> tuple[str, ...]:
+def _usual(how: Rules, rows: Sequence[Row]) -> tuple[str, ...]:
     """The protocol's columns, and of each other metric that a row has a value for its first score."""
     leading = {metric.keys[0].key for metric in metrics().values() if metric.keys[0].direction != "none"}
     shown = (column.key for column in how.columns if column.key not in how.extra or column.key in leading)
-    return (*shown, *DEFAULT_PLAIN_COLUMNS)
+    plain = (key for key in DEFAULT_PLAIN_COLUMNS if key != ABOVE or has_value(rows, key))
+    return (*shown, *plain)
 
 
 def _result_of(data: BoardData, wish: Wish) -> str:

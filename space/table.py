@@ -15,13 +15,15 @@ Row = Mapping[str, Any]
 Kind = Literal["str", "number", "bool", "date", "markdown", "html"]
 _SCORE_KIND: Kind = "html"
 BY_RANK = "rank"
+ABOVE = "over_floor"
 PLAIN_COLUMNS = {
+    ABOVE: "Over the floor",
     "n_studies": "Studies",
     "n_empty": "Empty",
     "organization": "Organisation",
     "submitted_at": "Submitted",
 }
-DEFAULT_PLAIN_COLUMNS = ("n_studies", "n_empty")
+DEFAULT_PLAIN_COLUMNS = (ABOVE, "n_studies", "n_empty")
 TEXT_COLUMNS = ("model_name", "organization")
 _LOWER_FIRST = (BY_RANK, "n_empty")
 _ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
@@ -192,6 +194,8 @@ def _cell(row: Row, key: str, columns: Sequence[Column]) -> str:
         return _score_cell(row, column)
     if key == "submitted_at":
         return moment(value)
+    if key == ABOVE:
+        return _above_cell(row)
     if key == "organization":
         return escape(value) if value else MISSING
     return MISSING if is_missing(value) else str(value)
@@ -227,12 +231,26 @@ def _score_cell(row: Row, column: Column) -> str:
     return f"<strong>{number(value, column.digits)}</strong>{below}"
 
 
+def _above_cell(row: Row) -> str:
+    """How much better the row is than its floor, positive where it is, with the interval and the floor's name."""
+    value, name = row.get(ABOVE), escape(row.get("floor"))
+    if is_missing(value):
+        return MISSING
+    ends = [row.get(f"{ABOVE}_{end}") for end in ("lo", "hi")]
+    below = "" if any(map(is_missing, ends)) else f"<br><small>{' to '.join(map(_signed, ends))}</small>"
+    return f'<span title="better than {name} by">{_signed(value)}</span>{below}'
+
+
+def _signed(value: Any) -> str:
+    return f"{value:+.3f}".replace("-", "−")
+
+
 def _kind(key: str) -> Kind:
-    return "html" if key == "organization" else "str" if key == "submitted_at" else "number"
+    return "html" if key in ("organization", ABOVE) else "str" if key == "submitted_at" else "number"
 
 
 def _width(key: str) -> str:
-    return {"organization": "170px", "submitted_at": "170px"}.get(key, "92px")
+    return {"organization": "170px", "submitted_at": "170px", ABOVE: "138px"}.get(key, "92px")
 
 
 def to_csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
@@ -248,7 +266,9 @@ def to_csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
     ranges = ("rank_lo", "rank_hi", "p_first")
-    writer.writerow([BY_RANK, *ranges, "rank_note", *texts, *scores, *counts, "submitted_at", "result_id"])
+    above = (ABOVE, f"{ABOVE}_lo", f"{ABOVE}_hi")
+    ranked = (BY_RANK, *ranges, "rank_note", "floor", *above)
+    writer.writerow([*ranked, *texts, *scores, *counts, "submitted_at", "result_id"])
     for row in rows:
         numbers = ["" if is_missing(row.get(name)) else repr(row[name]) for name in scores]
         ranks = ["" if is_missing(row.get(name)) else row[name] for name in (BY_RANK, *ranges)]
@@ -257,6 +277,8 @@ def to_csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
             [
                 *ranks,
                 spreadsheet_text(row.get("rank_note")),
+                spreadsheet_text(row.get("floor")),
+                *("" if is_missing(row.get(name)) else row[name] for name in above),
                 *(spreadsheet_text(row.get(name)) for name in texts),
                 *numbers,
                 *(row.get(name, "") for name in counts),

@@ -13,7 +13,7 @@ from rexrank.benchmarks.benchmark import LABEL_PREFIX, REQUIRED, Benchmark, Benc
 from rexrank.benchmarks.floors import Floor
 from rexrank.errors import shown
 from rexrank.network import is_loopback
-from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
+from rexrank.terms import DESCRIPTION_FILE, FLOORS_FOLDER, REFERENCE_FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 PREDICTION_FILE = "predictions.jsonl"
-FLOORS_FOLDER = "floors"
 
 
 def schema(columns: Sequence[str] = REQUIRED) -> "pa.Schema":

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rexrank.board import ranking
+from rexrank.board.gaps import Gap, Gaps
 from rexrank.board.ranges import Place, Ranges, nothing_kept
 from rexrank.board.results import PER_STUDY_FOLDER, Result
 from rexrank.errors import RexrankError
@@ -40,7 +41,8 @@ def leaderboard_schema(keys: Collection[str]) -> pa.Schema:
 
     ``rank_lo`` and ``rank_hi`` are the ranks that paired comparisons leave open, ``p_first`` is the share of resamples
     in which the row comes first, ``rank_tau`` the mean of Kendall's tau-b between the order of the row's group and its
-    resampled orders; ``rank_note`` says why they are null, or wider than the row's studies make them.
+    resampled orders; ``rank_note`` says why they are null, or wider than the row's studies make them. ``over_floor``
+    is how much better the row is than ``floor``, a baseline, in the score that ranks (`rexrank.board.gaps`).
     """
     scores = [f"{key}{suffix}?" for key in keys for suffix in ("", "_lo", "_hi")]
     return pa.schema(
@@ -58,7 +60,8 @@ def leaderboard_schema(keys: Collection[str]) -> pa.Schema:
             *_columns(_STRINGS, "trained_on flags"),
             *_columns(pa.int32(), "rank? rank_lo? rank_hi?"),
             *_columns(pa.float64(), "p_first? rank_tau?"),
-            *_columns(pa.string(), "rank_note?"),
+            *_columns(pa.string(), "rank_note? floor?"),
+            *_columns(pa.float64(), "over_floor? over_floor_lo? over_floor_hi?"),
             *_columns(pa.float64(), " ".join(scores)),
         ]
     )
@@ -103,21 +106,27 @@ class Standard:
         rankings: What each protocol asks, by ``(name, version)``.
         revisions: Present data revision of each benchmark; rows of another one are stale.
         computed_of: Those of `computed` that are made for a benchmark's images and language, where these are not all.
+        floors: Of a dataset, section, protocol with version and convention the name of the floor of each score key,
+            chosen on the training split; empty where the host has stored none.
     """
 
     computed: frozenset[str]
     rankings: Mapping[tuple[str, str], Ranking]
     revisions: Mapping[str, str]
     computed_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    floors: Mapping[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
 
 
-def leaderboard(results: Sequence[Result], standard: Standard, ranges: Ranges | None = None) -> pa.Table:
+def leaderboard(
+    results: Sequence[Result], standard: Standard, ranges: Ranges | None = None, gaps: Gaps | None = None
+) -> pa.Table:
     """The rows of the board: of each model the latest result in each group, ranked within the group.
 
     Args:
         results: All results, in any order.
         standard: What rows are measured against.
         ranges: Gives the ranges of ranks, from what is kept of single studies; None where nothing is at hand.
+        gaps: Gives the gaps to the floors, likewise.
 
     Returns:
         A table with the schema ``LEADERBOARD``, best row of each group first.
@@ -126,8 +135,8 @@ def leaderboard(results: Sequence[Result], standard: Standard, ranges: Ranges | 
     groups: dict[tuple[str, ...], list[Result]] = {}
     for result in shown:
         groups.setdefault(group_of(result), []).append(result)
-    ranges = ranges or Ranges(nothing_kept)
-    rows = [row for group in sorted(groups) for row in _group_rows(groups[group], standard, ranges)]
+    ranges, gaps = ranges or Ranges(nothing_kept), gaps or Gaps(nothing_kept)
+    rows = [row for group in sorted(groups) for row in _group_rows(groups[group], standard, ranges, gaps)]
     return checked(rows, LEADERBOARD)
 
 
@@ -228,7 +237,7 @@ def _latest(results: Sequence[Result]) -> list[Result]:
     return list(latest.values())
 
 
-def _group_rows(results: Sequence[Result], standard: Standard, ranges: Ranges) -> list[dict[str, Any]]:
+def _group_rows(results: Sequence[Result], standard: Standard, ranges: Ranges, gaps: Gaps) -> list[dict[str, Any]]:
     first = results[0]
     rule = standard.rankings.get((first.protocol, first.protocol_version))
     directions = {key: score_key.direction for key, score_key in registry.score_keys().items()}
@@ -241,9 +250,18 @@ def _group_rows(results: Sequence[Result], standard: Standard, ranges: Ranges) -
     ranked = {position: rank for position, rank in enumerate(ranks) if rank is not None}
     found = ranges.of([results[i] for i in ranked], list(ranked.values()), key) if key else []
     places = dict(zip(ranked, found, strict=True))
+    apart = gaps.of([results[i] for i in ranked], key, _chosen_floor(first, standard, key)) if key else []
+    above = dict(zip(ranked, apart, strict=True))
     return [
-        _row(results[i], standings[i], ranks[i], places.get(i, Place())) for i in ranking.order(standings, direction)
+        _row(results[i], standings[i], ranks[i], places.get(i, Place()), above.get(i))
+        for i in ranking.order(standings, direction)
     ]
+
+
+def _chosen_floor(result: Result, standard: Standard, key: ranking.Key) -> str | None:
+    rules = f"{result.protocol}@{result.protocol_version}"
+    known = standard.floors.get((result.dataset, result.section, rules, result.convention), {})
+    return known.get(key.name)
 
 
 def _standing(result: Result, key: ranking.Key | None, required: Sequence[str], standard: Standard) -> ranking.Standing:
@@ -259,7 +277,7 @@ def _standing(result: Result, key: ranking.Key | None, required: Sequence[str], 
     )
 
 
-def _row(result: Result, standing: ranking.Standing, rank: int | None, place: Place) -> dict[str, Any]:
+def _row(result: Result, standing: ranking.Standing, rank: int | None, place: Place, gap: Gap | None) -> dict[str, Any]:
     row = {
         "schema_version": SCHEMA_VERSION,
         **_named(result, "result_id request_id owner model_name repo_id revision dataset dataset_revision split"),
@@ -280,11 +298,16 @@ def _row(result: Result, standing: ranking.Standing, rank: int | None, place: Pl
         "p_first": place.p_first,
         "rank_tau": place.tau,
         "rank_note": place.note,
+        **({} if gap is None else _above(gap)),
     }
     for key, found in result.metrics.items():
         if key in registry.score_keys():
             row |= {key: found.value, f"{key}_lo": found.ci_low, f"{key}_hi": found.ci_high}
     return row
+
+
+def _above(gap: Gap) -> dict[str, Any]:
+    return {"floor": gap.floor, "over_floor": gap.value, "over_floor_lo": gap.low, "over_floor_hi": gap.high}
 
 
 def _named(source: object, names: str) -> dict[str, Any]:

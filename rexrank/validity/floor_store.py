@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from rexrank.benchmarks.floors import Floor
-from rexrank.benchmarks.repository import FLOORS_FOLDER, PREDICTION_FILE
+from rexrank.benchmarks.repository import PREDICTION_FILE
 from rexrank.errors import RexrankError
 from rexrank.files import json_bytes, user_path, write_atomically
 from rexrank.scoring.card import ScoreCard
+from rexrank.terms import FLOORS_FILE, FLOORS_FOLDER
 from rexrank.validity.floors import Floors, ScoredFloor
 
-FLOORS_FILE = "floors.json"
 SCHEMA_VERSION = 1
 
 
