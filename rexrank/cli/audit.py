@@ -174,7 +174,7 @@ def _print(found: "Audit", as_json: bool) -> None:
     if as_json:
         print_json(to_json(found))
         return
-    blocks = [[one.question, *(f"  {sentence}" for sentence in one.told)] for one in answers(found)]
+    blocks = [[one.title, *(f"  {sentence}" for sentence in one.reasons)] for one in answers(found)]
     print("\n\n".join("\n".join(lines) for lines in blocks))
 
 

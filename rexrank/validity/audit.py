@@ -260,7 +260,7 @@ def _stressed(card: "ScoreCard", known: EvaluationSet, how: Settings, tell: Repo
     if not how.stress_reports:
         raise RexrankError("it was not asked for")
     texts, _ = chosen(references=known.references, track=known.track, number=how.stress_reports)
-    keys = [key for key in card.summary if key in (*qualities(card), *AUDITS)]
+    keys = list(dict.fromkeys([*qualities(card), *AUDITS]))
     return stress(
         texts,
         keys,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from rexrank.analysis.blocks import Paragraph, listed
+from rexrank.analysis.blocks import Block, Paragraph, Section, listed
 from rexrank.analysis.study_table import digits_of, direction_of, label_of
 from rexrank.metrics import score_keys
 from rexrank.scoring.diversity import flags
@@ -21,6 +21,13 @@ TEXTS_QUESTION = "How many different texts does it write?"
 NEGATION_QUESTION = "Which scores cannot see negation?"
 DELETED, ADDED = "negation_deleted", "negation_added"
 _UNKNOWN = "Not known"
+_ON_ABNORMAL = {"better": "better on the latter", "worse": "worse on the latter", "open": "no clear difference"}
+_SEEN = {"yes": "sees", "barely": "barely sees", "unsure": "may see", None: "may see"}
+_FURTHER_SIGHTS = (
+    ("yes", "See both a “no” taken out and one put in"),
+    ("barely", "Notice both, one of them barely"),
+    ("unsure", "Too few reports to tell"),
+)
 
 
 @dataclass(frozen=True)
@@ -38,10 +45,9 @@ class Answer:
     reasons: tuple[str, ...]
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """Everything in sentences, the verdict before the first."""
-        first, *others = self.reasons or ("",)
-        return (f"{self.verdict}. {first}".rstrip(), *others)
+    def title(self) -> str:
+        """Question and verdict, as a heading."""
+        return f"{self.question} {self.verdict}"
 
 
 def answers(found: Audit) -> tuple[Answer, ...]:
@@ -58,7 +64,8 @@ def above_the_floor(found: Audit) -> Answer:
     standing = {key: side(key, found.above(key)) for key in keys}
     reasons = [_beside_floor(found, keys[0])]
     if len(keys) > 1:
-        reasons.append(_by_standing(standing))
+        reasons.append(f"Over {counted(len(keys), 'score')}: {_by_standing(standing)}.")
+    reasons += _higher_floors(found, [key for key, one in standing.items() if one == "better"])
     return Answer(FLOOR_QUESTION, _verdict(list(standing.values())), tuple(reasons))
 
 
@@ -73,7 +80,7 @@ def on_abnormal(found: Audit) -> Answer:
     lead = next(iter(shown))
     reasons = [_on_group(lead, shown[lead], found)]
     if len(shown) > 1:
-        reasons.append(_by_standing(standing, " there"))
+        reasons.append(f"Over {counted(len(shown), 'score')}, on abnormal studies alone: {_by_standing(standing)}.")
     return Answer(ABNORMAL_QUESTION, _verdict(list(standing.values())), (*reasons, *_fall(found)))
 
 
@@ -83,9 +90,10 @@ def texts(found: Audit) -> Answer:
     if not known:
         return Answer(TEXTS_QUESTION, _UNKNOWN, ("The score card does not say how various its texts are.",))
     beside = found.card.diversity["references"]
-    verdict = f"{counted(known['distinct'], 'text')} for {counted(known['n'], 'study')}"
+    verdict = f"{known['distinct']:,} for {counted(known['n'], 'study')}"
     reasons = [
-        f"The most frequent one stands {known['most_frequent']:,} times ({known['most_frequent_share']:.0%}). "
+        f"It wrote {counted(known['distinct'], 'different text')} for {counted(known['n'], 'study')}; the most "
+        f"frequent one stands {known['most_frequent']:,} times ({known['most_frequent_share']:.0%}). "
         f"Radiologists wrote {beside['distinct']:,} for the same studies, the most frequent one "
         f"{beside['most_frequent']:,} times ({beside['most_frequent_share']:.0%})."
     ]
@@ -109,18 +117,21 @@ def negation(found: Audit) -> Answer:
     seen = {key: (known.scores[key].sees(DELETED), known.scores[key].sees(ADDED)) for key in keys}
     blind = [key for key, sights in seen.items() if "no" in sights]
     reasons = [f"{_missed(key, seen[key])}.{_left(key, known.scores[key], found.card.convention)}" for key in blind]
-    for sights, words in (("yes", "see both errors"), ("barely", "see them, if barely"), ("unsure", "leave it open")):
+    for sights, words in _FURTHER_SIGHTS:
         names = [key for key in keys if key not in blind and _weakest(seen[key]) == sights]
         if names:
-            reasons.append(f"{_names(names)} {words}.")
+            reasons.append(f"{words}: {_names(names)}.")
     return Answer(NEGATION_QUESTION, _names(blind) or "None of them is blind to it", tuple(reasons))
 
 
 def _missed(key: str, sights: tuple[Sight | None, Sight | None]) -> str:
     deleted, added = (sight == "no" for sight in sights)
     if deleted and added:
-        return f"{label_of(key)} notices neither a “no” taken out nor one put in more than a harmless edit"
-    return f"{label_of(key)} does not notice a “no” {'taken out' if deleted else 'put in'}"
+        return (
+            f"{label_of(key)} notices neither a “no” taken out nor one put in: it falls no more than by harmless edits"
+        )
+    missed, other = ("taken out", "put in") if deleted else ("put in", "taken out")
+    return f"{label_of(key)} does not notice a “no” {missed}, and {_SEEN[sights[deleted]]} one {other}"
 
 
 def _weakest(sights: tuple[Sight | None, Sight | None]) -> str:
@@ -129,9 +140,9 @@ def _weakest(sights: tuple[Sight | None, Sight | None]) -> str:
     return "barely" if "barely" in sights else "yes"
 
 
-def sentences(reasons: Sequence[str]) -> tuple[Paragraph, ...]:
-    """The reasons as blocks of a page."""
-    return tuple(Paragraph(reason) for reason in reasons)
+def section(said: Answer, blocks: Sequence[Block]) -> Section:
+    """A part of the page: the answer heads it, its reasons go to the summary, and here where nothing else stands."""
+    return Section(said.title, tuple(blocks) or tuple(map(Paragraph, said.reasons)), said.reasons, level=2)
 
 
 def side(key: str, above: Estimate | None) -> str:
@@ -148,14 +159,29 @@ def _verdict(sides: Sequence[str]) -> str:
     return "Yes" if set(sides) == {"better"} else "In part"
 
 
-def _by_standing(standing: Mapping[str, str], where: str = "") -> str:
+def _by_standing(standing: Mapping[str, str]) -> str:
     """How many scores stand on which side of the floor, with their names."""
     said = []
-    for place, words in (("better", "beats its best floor in"), ("worse", "is below it in"), ("open", "is level in")):
+    sides = (("better", "better than its floor in"), ("worse", "worse in"), ("open", "no difference beyond chance in"))
+    for place, words in sides:
         names = [label_of(key) for key, one in standing.items() if one == place]
         if names:
             said.append(f"{words} {len(names)} ({listed(names, 8)})")
-    return f"Of {counted(len(standing), 'score')}{where} it {listed(said)}."
+    return ", ".join(said)
+
+
+def _higher_floors(found: Audit, keys: Sequence[str]) -> Iterator[str]:
+    """Floors that do better on these studies than the system, though training did not choose them."""
+    floors = found.floors.found.floors if found.floors.found else ()
+    for key in keys:
+        sign = -1.0 if direction_of(key) == "lower" else 1.0
+        able = [floor for floor in floors if key in floor.card.summary]
+        best = max(able, key=lambda floor: sign * floor.card.summary[key], default=None)
+        if best is not None and sign * best.card.summary[key] > sign * found.card.summary[key]:
+            yield (
+                f"In {label_of(key)} another blind floor, {shown_floor(best.name)}, happens to be ahead of it on these "
+                f"studies, with {_number(key, best.card.summary[key])}."
+            )
 
 
 def _beside_floor(found: Audit, key: str) -> str:
@@ -163,7 +189,7 @@ def _beside_floor(found: Audit, key: str) -> str:
     if row is None:
         return f"{label_of(key)} has no floor."
     return (
-        f"In {label_of(key)} ({row.direction} is better) it has {_value(found, key)}, and the floor, "
+        f"In {label_of(key)} ({row.direction} is better) it has {_value(found, key)}, and the best blind floor, "
         f"{shown_floor(row.floor)}, {_number(key, row.paired.scores[1])}: {_apart(key, found.above(key))}."
     )
 
@@ -171,8 +197,8 @@ def _beside_floor(found: Audit, key: str) -> str:
 def _on_group(key: str, row: Row, found: Audit) -> str:
     floor, mine = (one.value for one in row.scores)
     return (
-        f"On {counted(row.n or 0, 'abnormal study')} it has {_number(key, mine)} in {label_of(key)}, and that floor "
-        f"{_number(key, floor)}: {_apart(key, row.difference)}."
+        f"On {counted(row.n or 0, 'abnormal study')} it has {_number(key, mine)} in {label_of(key)}, and the same "
+        f"floor {_number(key, floor)}: {_apart(key, row.difference)}."
     )
 
 
@@ -189,7 +215,7 @@ def _fall(found: Audit) -> Iterator[str]:
         if first is None or second is None:
             continue
         apart = abnormal.contrast.estimate if abnormal.contrast else None
-        verdict = {"better": "better there", "worse": "worse there"}.get(side(key, apart), "no clear difference")
+        verdict = _ON_ABNORMAL[side(key, apart)]
         yield (
             f"{label_of(key)} is {_number(key, first)} on {normal.n:,} normal and {_number(key, second)} on "
             f"{abnormal.n:,} abnormal studies ({normal.source}): {verdict}."
@@ -210,7 +236,7 @@ def _left(key: str, one: Stressed, convention: str) -> str:
     cell, best = one.cell(DELETED, ALL_PLACES), score_keys()[key].best(cast("Convention", convention))
     if cell is None or cell.score.value is None or best != 1.0:
         return ""
-    return f" Against its own original a report still has {cell.score.value:.2f} of 1 once every “no” is deleted."
+    return f" With every “no” deleted a report still scores {cell.score.value:.2f} of 1 against itself as it was."
 
 
 def _names(keys: Sequence[str]) -> str:
@@ -219,7 +245,8 @@ def _names(keys: Sequence[str]) -> str:
 
 def _value(found: Audit, key: str) -> str:
     value, ends = found.card.summary[key], found.card.intervals.get(key)
-    limits = "" if ends is None else f" ({_number(key, ends[0])} to {_number(key, ends[1])})"
+    confidence = f"{found.card.interval.get('confidence', 0.95):.0%} interval"
+    limits = "" if ends is None else f" ({confidence} {_number(key, ends[0])} to {_number(key, ends[1])})"
     return f"{_number(key, value)}{limits}"
 
 

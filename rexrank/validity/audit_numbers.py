@@ -8,21 +8,21 @@ from rexrank.comparison.words import p_number
 from rexrank.figures import Figure, InvalidFigure
 from rexrank.figures import Row as Drawn
 from rexrank.figures import intervals as forest
-from rexrank.scoring.table import counted
+from rexrank.scoring.table import ARROWS, counted
 from rexrank.validity import strata_tables
 from rexrank.validity.audit import AUDITS, Audit, shown_floor
 from rexrank.validity.audit_answers import (
-    ABNORMAL_QUESTION,
-    FLOOR_QUESTION,
     above_the_floor,
     on_abnormal,
-    sentences,
+    section,
     side,
 )
 from rexrank.validity.layout import NOTHING, ends, number
-from rexrank.validity.strata import ALL, Strata
+from rexrank.validity.strata import Estimate, Strata
 
-_STANDING = {"better": "better", "worse": "worse", "open": "not told apart"}
+_STANDING = {"better": "better", "worse": "worse", "open": "level"}
+# Divisions whose groups do not say themselves what they are groups of.
+_NAMED = frozenset({"site", "view", "age"})
 
 
 def floors(found: Audit) -> Section:
@@ -32,7 +32,7 @@ def floors(found: Audit) -> Section:
     if found.floors.found is not None:
         pictures = [Picture(partial(_floor_picture, found, key), _see_floors(found, key)) for key in found.leading]
         blocks = [*pictures, _above_table(found), _floor_table(found)]
-    return Section(FLOOR_QUESTION, (*sentences(said.reasons), *blocks), said.told, level=2)
+    return section(said, blocks)
 
 
 def _floor_picture(found: Audit, key: str) -> Figure:
@@ -72,19 +72,18 @@ def _above_table(found: Audit) -> Table:
         form = f".{digits_of(key)}f"
         rows.append(
             (
-                f"{label_of(key)} ({direction_of(key)} is better)",
+                f"{label_of(key)} {ARROWS[direction_of(key)]}",
                 number(row.paired.scores[0], form),
                 number(row.paired.scores[1], form),
-                shown_floor(row.floor),
-                number(above.value, f"+{form}"),
-                ends(above.interval, f"+{form}"),
+                _with_ends(above, form),
                 _STANDING[side(key, above)],
+                shown_floor(row.floor),
             )
         )
-    head = ("Score", found.name, "Floor", "Which floor", "Above the floor", "95 % interval", "So it is")
+    head = ("Score", found.name, "Floor", "Difference (95 % interval)", "So it is", "Which floor")
     caption = (
-        "Which floor counts was decided on the training split, for each score. Intervals draw studies in pairs and are "
-        "not corrected for the number of scores."
+        "Which floor counts was decided on the training split, for each score. Intervals draw the same studies for "
+        "both and are not corrected for the number of scores; level: 0 lies inside."
     )
     return Table(head, tuple(rows), caption)
 
@@ -113,14 +112,13 @@ def abnormal(found: Audit) -> Section:
                     NOTHING if row.n is None else f"{row.n:,}",
                     scores[1],
                     scores[0],
-                    number(above.value if above else None, f"+{form}"),
-                    ends(above.interval if above else None, f"+{form}"),
+                    _with_ends(above, form),
                     _STANDING[side(key, above)] if above else "hidden",
                 )
             )
-    head = ("Score, studies", "n", found.name, "Floor", "Above the floor", "95 % interval", "So it is")
+    head = ("Score, studies", "n", found.name, "Floor", "Difference (95 % interval)", "So it is")
     table = (Table(head, tuple(rows), "Against the same floors as above."),) if rows else ()
-    return Section(ABNORMAL_QUESTION, (*sentences(said.reasons), *table), said.told, level=2)
+    return section(said, table)
 
 
 def scores(found: Audit) -> Section:
@@ -137,7 +135,7 @@ def scores(found: Audit) -> Section:
                 f"{label_of(key)} ({key})",
                 number(card.summary[key], form),
                 ends(card.intervals.get(key), form),
-                {"higher": "higher", "lower": "lower"}.get(direction_of(key), NOTHING),
+                direction_of(key).replace("none", NOTHING),
                 f"{counts.get('n', card.n) - counts.get('n_undefined', 0):,}",
             )
         )
@@ -172,7 +170,7 @@ def _group_table(groups: Strata, key: str) -> Table:
     for row in groups.of(key):
         if row.division == "finding" and row.hidden:
             continue
-        name = row.stratum if row.division == ALL else f"{row.division}: {row.stratum}"
+        name = f"{row.division} {row.stratum}" if row.division in _NAMED else row.stratum
         if row.hidden:
             rows.append((name, f"under {groups.minimum}" if row.hidden == "small" else "hidden", *[NOTHING] * 4))
             continue
@@ -183,9 +181,22 @@ def _group_table(groups: Strata, key: str) -> Table:
                 f"{row.n:,}",
                 number(one.value, form),
                 ends(one.interval, form),
-                number(apart.estimate.value if apart else None, f"+{form}"),
+                _minus(number(apart.estimate.value if apart else None, f"+{form}")),
                 p_number(apart.p_holm if apart else None),
             )
         )
     head = ("Studies", "n", label_of(key), "95 % interval", "To others", "p, corrected")
     return Table(head, tuple(rows), f"{label_of(key)}, {direction_of(key)} is better")
+
+
+def _with_ends(one: Estimate | None, form: str) -> str:
+    """A difference and its interval."""
+    if one is None or one.value is None:
+        return NOTHING
+    limits = "" if one.interval is None else f" ({one.interval[0]:+{form}} to {one.interval[1]:+{form}})"
+    return _minus(f"{one.value:+{form}}{limits}")
+
+
+def _minus(words: str) -> str:
+    """Numbers with a minus in the place of a hyphen, at which lines would break."""
+    return words.replace("-", "\N{MINUS SIGN}")

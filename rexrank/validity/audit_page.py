@@ -43,8 +43,8 @@ def audit_page(found: Audit) -> str:
     sections = [safely(title, partial(build, found)) for title, build in _SECTIONS]
     lead = (
         f"What its scores mean on {found.evaluation_set.name}: {card.track} of {counted(card.n, 'study')}, protocol "
-        f"{card.protocol}@{card.protocol_version}, {card.convention}. Scores compare texts; a high one is no proof "
-        "that a report is safe."
+        f"{card.protocol}@{card.protocol_version}, {card.convention}. A blind floor is made of training reports alone, "
+        "without an image. Scores compare texts; a high one is no proof that a report is safe."
     )
     closing = f"Made by rexrank {__version__}. It holds no text of any report."
     return page(f"Audit of {found.name}", lead, sections, closing)

@@ -9,9 +9,9 @@ from rexrank.analysis.cards import CardSet
 from rexrank.analysis.study_table import digits_of, direction_of, label_of
 from rexrank.metrics import score_keys
 from rexrank.scoring.diversity import flags
-from rexrank.scoring.table import by_reason, counted
+from rexrank.scoring.table import ARROWS, by_reason, counted
 from rexrank.validity.audit import AUDITS, Audit, Part
-from rexrank.validity.audit_answers import DELETED, NEGATION_QUESTION, TEXTS_QUESTION, negation, sentences, texts
+from rexrank.validity.audit_answers import DELETED, negation, section, texts
 from rexrank.validity.layout import NOTHING, ends, number
 from rexrank.validity.stress import Stress
 from rexrank.validity.stress_tables import picture as stress_picture
@@ -19,6 +19,11 @@ from rexrank.validity.stress_texts import ALL as EVERYWHERE
 from rexrank.validity.stress_texts import KINDS
 
 _SIGHTS = {"yes": "sees", "barely": "barely", "no": "blind", "unsure": "unsure", None: NOTHING}
+_SEE_HEATMAP = (
+    "Upper rows, errors: dark blue where the score sees it, white where it guesses, orange where it likes the error "
+    "better than a harmless change. Lower rows, harmless changes: orange where the score falls though the "
+    "meaning is the same."
+)
 _LOWEST = 15
 _MOST_COLUMNS = 4
 # From this share on what is only counted is worth a flag.
@@ -45,7 +50,7 @@ def texts_written(found: Audit) -> Section:
         head = ("Texts of", "Distinct", "Most frequent", "In the training split", "Self-BLEU")
         caption = f"{counted(known['predictions']['n'], 'study')}; self-BLEU is 1 where all texts are alike"
         blocks = (Table(head, rows, caption),)
-    return Section(TEXTS_QUESTION, (*sentences(said.reasons), *blocks), said.told, level=2)
+    return section(said, blocks)
 
 
 def sights(found: Audit) -> Section:
@@ -55,7 +60,7 @@ def sights(found: Audit) -> Section:
     blocks: tuple[Block, ...] = ()
     if known is not None and known.scores:
         keys = [key for key in found.qualities if key in known.scores]
-        audits = [key for key in AUDITS if key in known.scores]
+        single = [key for key in AUDITS if key in known.scores]
         blocks = (
             Paragraph(
                 f"Each of {counted(known.n, 'report')} ({known.source}) was changed on purpose and scored against "
@@ -63,12 +68,10 @@ def sights(found: Audit) -> Section:
                 "harmless change of like size (other words, another order, a slip of the pen).",
             ),
             *_sight_tables(known, keys),
-            Picture(
-                lambda: stress_picture(known), "Dark blue: the score sees the error. White or orange: it does not."
-            ),
-            Folded("What the audits of single errors see", tuple(_sight_tables(known, audits))),
+            Picture(lambda: stress_picture(known), _SEE_HEATMAP),
+            Folded("What the audits of single errors see", tuple(_sight_tables(known, single))),
         )
-    return Section(NEGATION_QUESTION, (*sentences(said.reasons), *blocks), said.told, level=2)
+    return section(said, blocks)
 
 
 def _sight_tables(known: Stress, keys: Sequence[str]) -> Iterator[Table]:
@@ -92,25 +95,27 @@ def _sight_tables(known: Stress, keys: Sequence[str]) -> Iterator[Table]:
 
 def audits(found: Audit) -> Section:
     """What was found of single kinds of errors."""
-    card, rows = found.card, []
+    card = found.card
+    rows, meant = [], []
     for key in (one for one in AUDITS if one in card.signatures or one in card.unavailable):
         form, counts = f".{digits_of(key)}f", card.counts.get(key, {})
         judged = counts.get("n", card.n) - counts.get("n_undefined", 0)
         rows.append(
             (
-                f"{label_of(key)} ({direction_of(key)} is better)",
+                f"{label_of(key)} {ARROWS[direction_of(key)]}",
                 number(card.summary.get(key), form),
                 ends(card.intervals.get(key), form),
                 f"{judged:,} of {card.n:,}",
-                score_keys()[key].description,
             )
         )
+        meant.append(f"{label_of(key)}: {score_keys()[key].description}")
     said = (
         "Each looks for one kind of error, by rules. A study in which there is nothing to judge has no value: a system "
         "that names no side makes no error of side, and says less."
     )
-    head = ("Audit", "Value", "95 % interval", "Studies judged", "What it is")
-    return Section("Audits of single errors", (Paragraph(said), Table(head, tuple(rows), is_text=True)), level=2)
+    table = Table(("Audit", "Value", "95 % interval", "Studies judged"), tuple(rows))
+    blocks = (Paragraph(said), table, Folded("What each of them is", (Points(tuple(meant)),)))
+    return Section("Audits of single errors", blocks, level=2)
 
 
 def flagged(found: Audit) -> Section:
@@ -169,13 +174,13 @@ def lowest(found: Audit) -> Section:
         (ids[place], *(number(column[place], f".{digits_of(key)}f") for key, column in zip(keys, columns, strict=True)))
         for place in places
     )
-    caption = f"{counted(len(rows), 'study')} with the worst {label_of(keys[0])}; compare their texts yourself"
+    caption = f"{counted(len(rows), 'study')} with the worst {label_of(keys[0])}"
     return Section(title, (Table(("Study", *map(label_of, keys)), rows, caption),), level=2)
 
 
 def not_computed(found: Audit) -> Section:
     """Everything that is missing, with its reason."""
-    items = [f"{listed(keys, 6)}: {why}." for why, keys in by_reason(found.card.unavailable).items()]
+    items = [_absent(keys, why) for why, keys in by_reason(found.card.unavailable).items()]
     parts: dict[str, Part[Any]] = {
         "Blind floors": found.floors,
         "System over floors": found.over,
@@ -194,6 +199,11 @@ def not_computed(found: Audit) -> Section:
         ]
     block: Block = Points(tuple(items)) if items else Paragraph("Everything was computed.")
     return Section("Not computed, and why", (block,), level=2)
+
+
+def _absent(keys: Sequence[str], why: str) -> str:
+    """What is missing and why, as a sentence; reasons that begin with their verb take the names as its subject."""
+    return f"{listed(keys, 6)}{' ' if why.startswith(('is ', 'needs ')) else ': '}{why}."
 
 
 def origins(found: Audit) -> Section:
