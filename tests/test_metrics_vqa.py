@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rexrank import score
 from rexrank.metrics import InvalidCall, Unavailable, compute, metric_of
-from rexrank.metrics.vqa import CATEGORIES, accuracies
+from rexrank.metrics.vqa import CATEGORIES, accuracies, lettered, letters
 from rexrank.statistics.bootstrap import corpus_interval
 
 BOTH = ["vqa_accuracy_macro", "vqa_accuracy_micro"]
@@ -31,7 +31,12 @@ def test_letters_that_both_conventions_read(prediction: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prediction", ["b", "b)", "[B]", "The answer is B.", "**B**", "the correct option is (b)", "Ｂ"]
+    "prediction",
+    [
+        *("b", "b)", "[B]", "The answer is B.", "**B**", "the correct option is (b)", "Ｂ", "Answer: **B**"),
+        *(r"\boxed{B}", r"\boxed{\text{B}}", "<answer>B</answer>", "B\n\nThe angles are sharp, so A is wrong."),
+        *("I look at the angles.\nThey are sharp.\n\nFinal answer: B", "B\nThe answer is B."),
+    ],
 )
 def test_letters_that_corrected_reads_too(prediction: str) -> None:
     assert graded(prediction, "B", "published") == (0, 1)
@@ -62,6 +67,27 @@ def test_the_text_of_a_choice_is_an_answer() -> None:
     assert graded("E", "A", "published", **options) == (0, 1)
     assert graded("E", "A", "published") == (0, 0)
     assert graded("no effusion, surely", "A", "corrected", **options) == (0, 1)
+    # Reasons may follow the words of a choice, more letters or another word may not.
+    for text in ("B. No effusion. The angles are sharp.", "(b) no effusion, as the angles are sharp"):
+        assert graded(text, "B", "corrected", **options) == (1, 0)
+        assert graded(text, "B", "published", **options) == (0, 1)
+    assert graded("B. No effusions", "B", "corrected", **options) == (0, 1)
+
+
+def test_lines_that_name_two_letters_are_no_answer() -> None:
+    for text in ("A\nB", "Answer: A\nbecause\nAnswer: B", "A small effusion\nis there", "perhaps\nA\nor not"):
+        assert graded(text, "A", "corrected", choices=[CHOICES]) == (0, 1)
+    assert graded("A\nwords\nA", "A", "corrected") == (1, 0)
+
+
+def test_letters_of_answers() -> None:
+    assert letters(["b", "No effusion", "x"], [CHOICES] * 3, "corrected") == ["B", "B", None]
+    assert letters(["b", "No effusion", "x"], [CHOICES] * 3) == [None, "B", None]
+    assert lettered(["A. Yes", "B) No"]) == {"A": "Yes", "B": "No"}
+    assert lettered(["Yes", "B. No"]) == {"A": "Yes", "B": "B. No"}
+    for wrong in ([CHOICES], None, "x"):
+        with pytest.raises(InvalidCall, match="choices"):
+            letters(["b", "c"], wrong)  # type: ignore[arg-type]
 
 
 def test_words_after_a_letter_count_without_choices_in_corrected_alone() -> None:

@@ -24,6 +24,7 @@ COMMANDS = {
     "analyse": "make one HTML report of score cards: spread, ranks, correlations, lengths",
     "floor": "build the blind floors of a benchmark and score them",
     "strata": "score groups of studies: normal and abnormal, by finding, site, view …",
+    "vqa": "score answers to questions about images",
     "stress": "edit reports on purpose and see which metrics notice",
     "reliance": "measure whether a model's reports depend on its images",
     "ceiling": "measure how well one radiologist's report scores against another's",

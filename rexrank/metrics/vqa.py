@@ -11,11 +11,12 @@ multiple choice, and its answer a letter. Else the whole text is the answer.
 
 - `published`: ``A``, ``A.``, ``(A)``, ``Answer: A``, or the text of a choice, with or without
   its letter; white space around it does not matter, case does. A whole text has to be equal.
-- `corrected`: in any case and Unicode form, and also ``a)``, ``[A]``, ``The answer is A.``, or
-  a letter with its mark before further words (``B. No effusion``), unless choices are given
-  and the words are not that choice's. Of texts the full stop at the end does not matter.
+- `corrected`: in any case and Unicode form, and also ``a)``, ``[A]``, ``The answer is A.``, ``**A**``,
+  TeX's box around ``A``, or a letter with its mark before further words (``B. No effusion``), unless choices are
+  given and the words do not begin with that choice's. Where the whole text is no answer, its first and its last
+  line are read, and count unless they name two letters. Of texts the full stop at the end does not matter.
 
-An answer that cannot be read is wrong, 0, and counted in ``n_unparsed``. Of several
+An answer that cannot be read, a blank one too, is wrong, 0, and counted in ``n_unparsed``. Of several
 references each is right. Definition: ReXVQA (github.com/rajpurkarlab/ReXrank).
 """
 
@@ -49,6 +50,9 @@ _MOST_CATEGORIES = 200
 
 _PUBLISHED_LETTER = re.compile(r"(?:Answer:\s*)?(?:([A-Z])\.?|\(([A-Z])\))")
 _LEAD = r"(?:(?:the\s+)?(?:(?:correct|final|best)\s+)?(?:answer|option|choice)(?:\s+is)?\s*:?\s*)?"
+# How programs and their fonts set an answer off: Markdown, TeX, tags.
+_MARKS = re.compile(r"[*`]+|</?(?:final_)?answer>|\\(?:boxed|text|textbf|mathrm)\{([^{}]*)\}")
+_NESTED = 2
 _LETTER = re.compile(rf"{_LEAD}(?:([a-z])|\(([a-z])\)|\[([a-z])\])[.):]*")
 _LETTER_AND_WORDS = re.compile(rf"{_LEAD}(?:([a-z])[.):]|\(([a-z])\)|\[([a-z])\])\s*(\S.*)", re.DOTALL)
 _CHOICE = re.compile(r"\(?([A-Za-z])[.):]\s*(\S.*)", re.DOTALL)
@@ -175,18 +179,16 @@ def _number_of_categories(sums: Floats) -> dict[str, int]:
 def _grade(pairs: Pairs, convention: Convention, choices: Sequence[Sequence[str]] | None) -> _Graded:
     correct = np.zeros(len(pairs), dtype=bool)
     unparsed = np.zeros(len(pairs), dtype=bool)
-    normalise = _as_written if convention == "published" else _folded
     for position, (prediction, references) in enumerate(zip(pairs.predictions, pairs.references, strict=True)):
-        offered = None if choices is None else _offered(choices[position], normalise)
+        offered = None if choices is None else _offered(choices[position], convention)
         read = partial(_letter, offered=offered, convention=convention)
-        right = [normalise(text) for text in references]
-        letters = [letter for letter in map(read, right) if letter is not None]
-        said = normalise(prediction)
+        letters = [letter for letter in map(read, references) if letter is not None]
         if letters:
-            letter = read(said)
+            letter = read(prediction)
             unparsed[position] = letter is None
             correct[position] = letter in letters
         else:
+            said, *right = (_normalised(text, convention) for text in (prediction, *references))
             unparsed[position] = is_blank(prediction)
             correct[position] = said in right and not is_blank(prediction)
     if convention == "corrected":
@@ -195,24 +197,63 @@ def _grade(pairs: Pairs, convention: Convention, choices: Sequence[Sequence[str]
     return _Graded(correct, unparsed)
 
 
-def _as_written(text: str) -> str:
-    return text.strip()
+def letters(
+    texts: Sequence[str], choices: Sequence[Sequence[str]], convention: Convention = "published"
+) -> list[str | None]:
+    """The letter of the choice that each text names; None where it cannot be read.
+
+    Args:
+        texts: One answer a question.
+        choices: The choices of each question, ``["A. …", "B. …"]``; those without letters get them by their place.
+        convention: How answers are read.
+
+    Raises:
+        InvalidCall: Arguments of a wrong type or length; never quotes a text.
+    """
+    check_choice("convention", convention, CONVENTIONS)
+    answers = _listed("texts", texts)
+    offered = _checked_choices(_listed("choices", choices), len(answers)) or []
+    return [_letter(text, _offered(own, convention), convention) for text, own in zip(answers, offered, strict=True)]
+
+
+def lettered(choices: Sequence[str]) -> dict[str, str]:
+    """Letter of each choice of a question, and its text without the letter."""
+    marked = [_CHOICE.fullmatch(choice.strip()) for choice in choices]
+    found = {match[1].upper(): match[2] for match in marked if match}
+    if len(found) == len(choices):
+        return found
+    return {chr(ord("A") + place): choice for place, choice in enumerate(choices)}
+
+
+def _offered(choices: Sequence[str], convention: Convention) -> dict[str, str]:
+    return {letter: _normalised(choice, convention) for letter, choice in lettered(choices).items()}
+
+
+def _normalised(text: str, convention: Convention) -> str:
+    return text.strip() if convention == "published" else _folded(text)
 
 
 def _folded(text: str) -> str:
     """A text in the form in which equal answers are equal: case, Unicode, white space, marks around it."""
-    return canonical(unicodedata.normalize("NFKC", text).casefold()).strip("*_`\"' ").removesuffix(".").rstrip()
-
-
-def _offered(choices: Sequence[str], normalise: Any) -> dict[str, str]:
-    """Letter of each choice, and its text; choices without letters get them by their place."""
-    marked = [_CHOICE.fullmatch(choice.strip()) for choice in choices]
-    if all(marked):
-        return {match[1].upper(): normalise(match[2]) for match in marked if match}
-    return {chr(ord("A") + place): normalise(choice) for place, choice in enumerate(choices)}
+    text = unicodedata.normalize("NFKC", text).casefold()
+    for _ in range(_NESTED):
+        text = _MARKS.sub(r"\1", text)
+    return canonical(text).strip("_\"' ").removesuffix(".").rstrip()
 
 
 def _letter(text: str, offered: Mapping[str, str] | None, convention: Convention) -> str | None:
+    """The letter that a text names, or None."""
+    whole = _letter_of(_normalised(text, convention), offered, convention)
+    if whole is not None or convention == "published":
+        return whole
+    lines = [line for line in text.splitlines() if not is_blank(line)]
+    if len(lines) < 2:
+        return None
+    ends = {_letter_of(_folded(line), offered, convention) for line in (lines[0], lines[-1])} - {None}
+    return ends.pop() if len(ends) == 1 else None
+
+
+def _letter_of(text: str, offered: Mapping[str, str] | None, convention: Convention) -> str | None:
     """The letter that a normalised text names, or None."""
     pattern = _PUBLISHED_LETTER if convention == "published" else _LETTER
     if match := pattern.fullmatch(text):
@@ -222,10 +263,21 @@ def _letter(text: str, offered: Mapping[str, str] | None, convention: Convention
     if match := pattern.fullmatch(text):
         *marked, words = match.groups()
         letter = next(filter(None, marked)).upper()
-        if words == offered.get(letter) if offered is not None else convention == "corrected":
+        if _are_its_words(words, letter, offered, convention):
             return letter
     letters = [letter for letter, choice in (offered or {}).items() if choice == text]
     return letters[0] if len(letters) == 1 else None
+
+
+def _are_its_words(words: str, letter: str, offered: Mapping[str, str] | None, convention: Convention) -> bool:
+    """Whether the words behind a letter are those of its choice."""
+    if offered is None:
+        return convention == "corrected"
+    choice = offered.get(letter)
+    if not choice or words == choice:
+        return words == choice
+    # Reasons may follow: "B. No effusion. The angles are sharp."
+    return convention == "corrected" and words.startswith(choice) and not words[len(choice)].isalnum()
 
 
 def _checked_categories(categories: Any, expected: int) -> list[str]:
@@ -285,7 +337,7 @@ def _key(key: str, label: str, kind: Any, description: str, requires: tuple[str,
 
 METRIC = Metric(
     name="vqa",
-    version="1",
+    version="2",
     keys=(
         _key(
             "vqa_accuracy_macro",

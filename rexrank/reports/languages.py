@@ -18,11 +18,11 @@ _WORDS: Mapping[str, frozenset[str]] = {
         "de": "der die das des dem den und mit ohne nicht kein keine keinen ist sind im beidseits links rechts zum zur "
         "auf bei als eine einer sowie unauffällig",
         "en": "the is are of and with without there has have been no not was this right left or to which normal",
-        "es": "el la los las del de y sin no con se en una por izquierdo izquierda derecho derecha ni son está",
-        "fr": "le la les des du de et sans pas est au aux à une un dans gauche droite droit ni sont absence",
-        "it": "il lo gli della del dei di e non con senza si destra sinistra sono nei alla a",
+        "es": "el la los las del de sin no con se en una por izquierdo izquierda derecho derecha ni son está",
+        "fr": "le la les des du de et sans pas est au aux une un dans gauche droite droit ni sont absence",
+        "it": "il lo gli della del dei di non con senza si destra sinistra sono nei alla",
         "nl": "het een van en met geen niet is zijn de links rechts zonder aan op de bij",
-        "pt": "o os as do da dos das de e sem não com à esquerda direita em são há um uma",
+        "pt": "os as do da dos das de sem não com esquerda direita em são há um uma ou",
     }.items()
 }
 # Scripts that one language alone is written in, and those that several share.
@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 # Texts looked at, evenly spread, and characters of each.
 _TEXTS, _CHARACTERS = 500, 2000
 # The small words of a language are this share of all words at least, and as many times those of the next language.
-_FEWEST_WORDS, _SHARE, _LEAD = 5, 0.08, 1.3
+_FEWEST_WORDS, _FEWEST_DIFFERENT, _SHARE, _LEAD = 5, 3, 0.08, 1.3
 
 
 @dataclass(frozen=True)
@@ -90,5 +90,7 @@ def _by_words(words: Sequence[str]) -> Guess | None:
     counts = Counter(words)
     found = sorted(((sum(counts[word] for word in own), code) for code, own in _WORDS.items()), reverse=True)
     (most, language), (next_most, _) = found[:2]
+    different = sum(word in counts for word in _WORDS[language])
     is_plain = most >= max(_FEWEST_WORDS, _SHARE * len(words)) and most >= _LEAD * next_most
+    is_plain = is_plain and different >= _FEWEST_DIFFERENT
     return Guess(language) if is_plain else None

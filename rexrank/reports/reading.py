@@ -75,12 +75,14 @@ def read_references(source: Source, track: Track = "findings", limits: Limits | 
     return references
 
 
-def collect_predictions(source: Source, limits: Limits) -> tuple[Predictions, list[Problem]]:
-    """Like :func:`read_predictions`, but returns what could be read beside the faults.
+def collect_predictions(
+    source: Source, limits: Limits, ids: tuple[str, ...] = ("study_id",)
+) -> tuple[Predictions, list[Problem]]:
+    """Like :func:`read_predictions`, but returns what could be read beside the faults; `ids` names the field of the id.
 
     An id whose text is faulty stays in the texts (as an empty one), so that it is not called missing as well.
     """
-    reader = Reader(source, "predictions", Fields(PREDICTION_FIELDS, _SECTION_FIELDS), limits)
+    reader = Reader(source, "predictions", Fields(PREDICTION_FIELDS, _SECTION_FIELDS, ids), limits)
     values = reader.values()
     field = _prediction_field(values, reader)
     texts = {study_id: reader.prediction(study_id, value, field) for study_id, value in values.items()}

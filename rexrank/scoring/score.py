@@ -45,6 +45,7 @@ from rexrank.scoring.encoding import requests as requests_of
 from rexrank.scoring.label_files import GivenLabels
 from rexrank.scoring.plan import Plan, is_given, own_options, plan
 from rexrank.scoring.progress import Progress, Report, reporting
+from rexrank.scoring.questions import asked, asks_questions
 from rexrank.scoring.scope import Scope
 from rexrank.scoring.table import counted
 from rexrank.scoring.units import Units, units
@@ -90,7 +91,8 @@ def score(
         predictions: ``{study_id: text}``, a path or ``hf://`` address of a JSON, JSONL, CSV, TSV or Parquet file, or
             a list of texts.
         references: The same, where a text may be a list of texts or a record with sections; a list exactly when
-            `predictions` is one.
+            `predictions` is one. Where scores of answers alone are asked for, a file of questions
+            (`rexrank.reports.questions`) too, which then may be the predictions as well.
         protocol: Rule book: ``rexrank`` (newest version), ``rexrank@2025-09-05``, ``cxpmrg``, ``cxpmrg-iu``, ``plain``;
             None is ``plain``.
         track: ``findings``, ``impression`` or ``report``.
@@ -141,6 +143,12 @@ def score(
     rules.check_track(track)
     brought = (label_files.FEATURE,) if labels is not None else ()
     scope = Scope.of(modality, language, references)
+    answers = asks_questions(metrics)
+    found = asked(predictions, references, limits) if answers else None
+    if found is not None:
+        predictions, references = found.answers, found.right
+        options = {**found.options, **(options or {})}
+        groups = found.groups or "study" if groups is None else groups
     work = plan(metrics, rules, options, chosen, brought, scope)
     given = work.options
     policy = _check_options(given, work, chosen)
@@ -166,9 +174,11 @@ def score(
             for name in _in_order(work, given):
                 results.add(name, work.groups[name], prepared, chosen, report)
             results.measure(chosen, report)
-    various = diversity(prepared.predictions, prepared.references, learnt).to_json()
-    scope = scope.looked_at(prepared.references)
-    return _card(started, rules, chosen, track, work, prepared, results, (left, right), various, scope)
+    # Answers are few and alike by their nature.
+    various = {} if answers else diversity(prepared.predictions, prepared.references, learnt).to_json()
+    scope = scope if answers else scope.looked_at(prepared.references)
+    card = _card(started, rules, chosen, track, work, prepared, results, (left, right), various, scope)
+    return card if found is None else found.named(card)
 
 
 def _requests(work: Plan, options: Mapping[str, Any], convention: Convention, given: Collection[str]) -> list[Request]:
