@@ -38,7 +38,9 @@ def features_of(
     for name in names:
         if FEATURES[name].of == "pair":
             make_pair = PAIR_MAKERS[name]
-            made[name] = [make_pair(text, texts) for text, texts in zip(predictions, references, strict=True)]
+            made[name] = [
+                [make_pair(text, [one]) for one in texts] for text, texts in zip(predictions, references, strict=True)
+            ]
         else:
             make = TEXT_MAKERS[name]
             made[name] = TextFeatures(

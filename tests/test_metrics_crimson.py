@@ -343,9 +343,9 @@ def test_options_and_signatures() -> None:
 
 
 def test_wrong_calls_are_refused_without_a_word_of_the_answer() -> None:
-    with pytest.raises(InvalidCall, match=r"\[0\]: expected str or mapping, or None, got list$"):
-        crimson([["secret"]])
-    with pytest.raises(InvalidCall, match=r"references\[0\]: got 2 references"):
+    with pytest.raises(InvalidCall, match=r"\[0\]: expected str or mapping, or None, got int$"):
+        crimson([5])
+    with pytest.raises(InvalidCall, match=r"\[0\]: the study has 2 references, and the judge of CRIMSON compares"):
         compute("crimson", ["a"], [["b", "c"]], features={"crimson_evaluation": [GOOD]})
     with pytest.raises(InvalidCall, match="convention"):
         from_evaluation(GOOD, "other")  # type: ignore[arg-type]

@@ -150,9 +150,3 @@ def test_features_may_be_arrays_of_any_integers() -> None:
     assert scored("ce_f1", "published", *arrays)["ce_f1"].aggregate == pytest.approx(
         scored("ce_f1", "published")["ce_f1"].aggregate
     )
-
-
-def test_several_references_are_refused() -> None:
-    features = {"chexbert_labels": TextFeatures(PREDICTED, [[one, one] for one in REFERRED])}
-    with pytest.raises(InvalidCall, match=r"references\[0\]: got 2 references"):
-        compute("ce_f1", TEXTS, [[text, text] for text in OTHERS], features=features)

@@ -267,9 +267,9 @@ def test_signatures_and_wrong_calls() -> None:
     assert "parser:tolerant" in scores([{}], parser="tolerant")["fineradscore_mean"].signature
     with pytest.raises(InvalidCall, match="parser"):
         scores([{}], parser="other")
-    with pytest.raises(InvalidCall, match=r"\[0\]: expected str or mapping, or None, got list$"):
-        scores([["secret"]])
-    with pytest.raises(InvalidCall, match=r"references\[0\]: got 2 references, and the judge of FineRadScore compares"):
+    with pytest.raises(InvalidCall, match=r"\[0\]: expected str or mapping, or None, got int$"):
+        scores([5])
+    with pytest.raises(InvalidCall, match=r"\[0\]: the study has 2 references, and the judge of FineRadScore compares"):
         compute(KEYS, ["a"], [["b", "c"]], features={"fineradscore_answer": [{}]})
     with pytest.raises(InvalidCall, match="convention"):
         from_answer({}, REPORT, "other")  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ A metric added to the registry is tested here at once; one that needs an encoder
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import feature_makers
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rexrank.metrics import InvalidCall, compute, metrics
+from rexrank.metrics import compute, metrics
 from rexrank.metrics.computation import KeyScores
 from rexrank.metrics.features import FEATURES, Features, TextFeatures
 from rexrank.metrics.pairs import canonical
@@ -80,13 +79,7 @@ def keys_of(name: str) -> dict[str, ScoreKey]:
 
 
 def score(name: str, studies: Studies, convention: Convention = "corrected", **options: Any) -> dict[str, KeyScores]:
-    """Scores of all keys of a metric; of several references only the first where it takes one."""
-    if any(len(references) > 1 for _, references in studies) and not takes_several(name):
-        studies = [(prediction, references[:1]) for prediction, references in studies]
-    return _score(name, studies, convention, **options)
-
-
-def _score(name: str, studies: Studies, convention: Convention, **options: Any) -> dict[str, KeyScores]:
+    """Scores of all keys of a metric."""
     return _with_features(name, studies, convention, features_of(name, studies), **options)
 
 
@@ -109,15 +102,6 @@ def requires(name: str) -> list[str]:
 
 def needs(name: str) -> list[str]:
     return list(dict.fromkeys(feature for key in keys_of(name).values() for feature in key.needs))
-
-
-@cache
-def takes_several(name: str) -> bool:
-    try:
-        _score(name, [(REPORT, [OTHER, REPORT])], "published")
-    except InvalidCall:
-        return False
-    return True
 
 
 def column(scores: KeyScores) -> Column:
@@ -270,15 +254,11 @@ def test_a_set_given_twice_has_the_same_aggregate(name: str, studies: Studies) -
 
 
 @per_metric
-def test_several_references_are_taken_or_refused_by_name(name: str) -> None:
+def test_several_references_are_taken_by_a_rule_that_the_signature_names(name: str) -> None:
     studies: Studies = [(REPORT, [OTHER]), (REPORT, [OTHER, REPORT])]
-    if takes_several(name):
-        check_finite_or_null(name, studies, "corrected")
-        assert all("|refs:several|" in scores.signature for scores in score(name, studies).values())
-    else:
-        with pytest.raises(InvalidCall, match=r"references\[1\]") as caught:
-            _score(name, studies, "corrected")
-        assert "edema" not in str(caught.value)
+    check_finite_or_null(name, studies, "corrected")
+    rule = "best" if "several" in metrics()[name].option_names else "several"
+    assert all(f"|refs:{rule}|" in scores.signature for scores in score(name, studies).values())
 
 
 @per_metric

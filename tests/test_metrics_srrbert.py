@@ -206,9 +206,3 @@ def test_wrong_labels_are_refused_by_their_place(item: Any, message: str) -> Non
 def test_texts_in_the_place_of_labels_do_not_fill_the_memory() -> None:
     with pytest.raises(InvalidCall, match=r"got 1,001 different label names.*, not texts$"):
         srrbert([[f"secret {number}" for number in range(1001)]], [["secret 1"]])
-
-
-def test_several_references_are_refused() -> None:
-    features = {"srrbert_labels": TextFeatures([["a"]], [[["a"], ["b"]]])}
-    with pytest.raises(InvalidCall, match=r"references\[0\]: got 2 references, and SRR-BERT compares with one"):
-        compute(KEYS, ["a"], [["b", "c"]], features=features)

@@ -217,12 +217,13 @@ def test_answers_get_no_header_before_them() -> None:
     assert card.summary == {"vqa_accuracy_macro": 0.5, "vqa_accuracy_micro": 0.5}
 
 
-def test_what_a_metric_cannot_score_costs_it_alone_whatever_its_options() -> None:
-    several = {"a": ["Clear.", "Lungs clear."]}
+def test_a_rule_for_several_references_is_for_the_metrics_that_compare_with_one() -> None:
+    several = {"a": ["Mild edema.", "Pleural effusion."]}
     asked = ["bleu2", "f1labels_micro_14"]
-    card = score({"a": "Clear."}, several, protocol="plain", metrics=asked, options={"uncertain": "negative"})
-    assert list(card.summary) == ["bleu2"]
-    assert "references[0]: got 2 references" in card.unavailable["f1labels_micro_14"]
+    card = score({"a": "Pleural effusion."}, several, protocol="plain", metrics=asked, options={"several": "mean"})
+    assert card.summary == {"bleu2": 1.0, "f1labels_micro_14": 0.5}
+    assert "|refs:several|" in card.signatures["bleu2"]
+    assert "|refs:mean|" in card.signatures["f1labels_micro_14"]
 
 
 @pytest.mark.parametrize("option", ["on_empty_prediction", "on_empty_reference"])

@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from rexrank.metrics.encoded import FAILED
-from rexrank.metrics.features import FEATURES
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Flags, Outcome
 from rexrank.metrics.pairs import Pairs
@@ -170,9 +169,8 @@ def read_answers(
         needed: Which studies depend on their answer, [n], as from `needed_answers`; the others are not read.
 
     Raises:
-        InvalidCall: A study has several references, or an answer has another type.
+        InvalidCall: An answer has another type.
     """
-    pairs.check_one_reference(f"{FEATURES[name].made_by} compares with one")
     readings: list[Reading | None] = []
     reasons: dict[int, str] = {}
     for position, answer in enumerate(pairs.pair_features(name)):

@@ -8,6 +8,7 @@ import numpy as np
 
 from rexrank.errors import shown
 from rexrank.metrics import policy as policies
+from rexrank.metrics import several
 from rexrank.metrics.features import Features, of_kept_references, read_features, wanted_form
 from rexrank.metrics.inputs import InvalidCall, Unavailable, check_choice, check_names, check_texts
 from rexrank.metrics.outcome import Floats, Formula, Outcome
@@ -107,11 +108,37 @@ def compute(
     scores: dict[str, KeyScores] = {}
     for name, metric in by_metric.items():
         own = [key for key in wanted if metric_of(key).name == name]
-        outcomes = metric.compute(pairs, own, convention, _own_options(metric, options))
+        compared = _compared(metric, own, pairs, convention, options)
+        outcomes = metric.compute(compared.each, own, convention, _own_options(metric, options))
         for key in own:
             outcome = _with_encoders(outcomes[key], [checked_features[need] for need in needs_of(key, options)])
-            scores[key] = _scores(score_keys()[key], metric, outcome, pairs, policy, preparation)
+            scores[key] = _scores(score_keys()[key], metric, outcome, compared, policy, preparation)
     return {key: scores[key] for key in wanted}
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What a metric compares.
+
+    Attributes:
+        pairs: The studies.
+        each: The same, or their references one by one.
+        rule: How the references then make a study's value; None where the metric takes the studies as they are.
+    """
+
+    pairs: Pairs
+    each: Pairs
+    rule: several.Rule | None = None
+
+
+def _compared(
+    metric: Metric, keys: Sequence[str], pairs: Pairs, convention: Convention, options: Mapping[str, Any]
+) -> _Compared:
+    rule = several.read_rule(metric, convention, options)
+    if rule is None or not pairs.has_several:
+        return _Compared(pairs, pairs)
+    needs = dict.fromkeys(need for key in keys for need in needs_of(key, options))
+    return _Compared(pairs, pairs.by_reference(needs), rule)
 
 
 def options_of(name: str) -> tuple[str, ...]:
@@ -196,13 +223,16 @@ def _scores(
     score_key: ScoreKey,
     metric: Metric,
     outcome: Outcome,
-    pairs: Pairs,
+    compared: _Compared,
     policy: policies.Policy,
     preparation: str | None,
 ) -> KeyScores:
-    judged = policies.judge(outcome, score_key, pairs, policy, metric.english_only)
-    several = {"refs": "several"} if any(len(texts) > 1 for texts in pairs.references) else {}
-    parts = {**outcome.signature, **several, **policy.signature(score_key, metric.english_only)}
+    pairs, each, rule = compared.pairs, compared.each, compared.rule
+    judged = policies.judge(outcome, score_key, each, policy, metric.english_only)
+    if rule is not None:
+        judged = several.fold(judged, outcome, pairs, each, rule, score_key, policy.convention)
+    references = {"refs": rule or "several"} if pairs.has_several else {}
+    parts = {**outcome.signature, **references, **policy.signature(score_key, metric.english_only)}
     formula = outcome.formula
     if score_key.of_mean is not None:
         judged, formula = _only_together(judged, score_key.of_mean)

@@ -25,8 +25,8 @@ mean of studies.
   ``parser=strict``.
 
 `n_inconsistent` counts predicted findings that are neither matched nor false. Range (-1, 1].
-A failed judge is null, ``failed``. One reference a study. A blank report scores 0 in
-`corrected`: it says nothing false.
+A failed judge is null, ``failed``. A blank report scores 0 in `corrected`: it says nothing false.
+Of several references each has an answer of its own, and the option `several` says what counts.
 Source: Baharoon et al., arXiv 2603.06183; crimson-score 0.2.0, github.com/rajpurkarlab/CRIMSON.
 """
 
@@ -35,6 +35,7 @@ from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rexrank.metrics import several
 from rexrank.metrics.answers import (
     PARSERS,
     STRICT,
@@ -297,6 +298,7 @@ METRIC = Metric(
             "Whether an answer given as text must be JSON, or is first repaired as in crimson-score, which takes away "
             "neither code fences nor words around the JSON: such an answer is `unparsed`.",
         ),
+        several.OPTION,
     ),
     english_only=True,
     examples=(

@@ -16,7 +16,8 @@ Range [0, 1]. A label that neither side has makes 0/0, and so does a study witho
   a study is null, ``no_positive_label``; where no label remains there is no score. A blank
   prediction has all labels blank, and identical texts have a study value of 1.
 
-A failed encoder is null, ``failed``. One reference a study. Sources: Smit et al., EMNLP 2020;
+A failed encoder is null, ``failed``. Of several references the option `several` says what counts;
+the nearest is the one with the best F1 over all 14 labels, the same for every key. Sources: Smit et al., EMNLP 2020;
 github.com/Stanford-AIMI/f1chexbert (0.0.2); Chen et al., EMNLP 2020,
 github.com/cuhksz-nlp/R2Gen (compute_ce.py); arXiv 2410.00379 (CXPMRG).
 """
@@ -34,7 +35,6 @@ from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.label_scores import (
     OPTIONS,
     Labelled,
-    check_reference,
     efficacy_keys,
     formula_of,
     keys_of,
@@ -52,7 +52,6 @@ _SIGNATURE = {"enc": "chexbert", "max": "512", "w": "unverified"}
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    check_reference(pairs)
     return outcomes("f1chexbert", pairs, _labelled(pairs), keys, convention, options, _SIGNATURE)
 
 

@@ -19,8 +19,9 @@ The F1 of a label that neither side has is 0/0, and so is that of a study withou
   a study is null, ``no_positive_label``; where no label remains there is no score. A blank
   prediction has all labels blank, and identical texts have a study value of 1.
 
-Our own labeller: comparable with itself alone, so its rule version is in the signature. One
-reference a study. Definition: f1chexbert 0.0.2 (github.com/Stanford-AIMI/f1chexbert).
+Our own labeller: comparable with itself alone, so its rule version is in the signature. Of several
+references the option `several` says what counts; the nearest is the one with the best F1 over all
+14 labels, the same for every key. Definition: f1chexbert 0.0.2 (github.com/Stanford-AIMI/f1chexbert).
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,6 @@ from rexrank.labels import RULE_VERSION, label
 from rexrank.metrics.label_scores import (
     OPTIONS,
     Labelled,
-    check_reference,
     efficacy_keys,
     formula_of,
     keys_of,
@@ -48,7 +48,6 @@ from rexrank.terms import Convention
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    check_reference(pairs)
     return outcomes("f1labels", pairs, _labelled(pairs), keys, convention, options, {"rules": RULE_VERSION})
 
 

@@ -4,7 +4,8 @@ A metric that needs features computes its score from them alone, wherever they c
 ``compute(keys, predictions, references, features={"chexbert_labels": {"predictions": […], "references": […]}})``.
 Of texts they are a mapping with these two sides, as it stands in a JSON file, or `TextFeatures`; ``references`` holds
 for each study a list of items, or where every study has one reference the items themselves. Of pairs they are a list
-with one item a study. docs/features.md shows each.
+with one item a study, which for a study with several references is a list with one item a reference.
+docs/features.md shows each.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
@@ -20,7 +21,8 @@ class Feature:
     """One kind of feature.
 
     Attributes:
-        of: ``text``: one a text of either side, given as `TextFeatures`; ``pair``: one a study, given as a sequence.
+        of: ``text``: one a text of either side, given as `TextFeatures`; ``pair``: one a prediction with a reference,
+            given as a sequence with one item, or a list of them, a study.
         made_by: Encoder or judge that makes it, in the words of a message.
         description: Form of one item.
         is_item: Whether a value has the outer form of an item of texts, so that a list of items can be told from one.
@@ -178,7 +180,7 @@ class PairFeatures:
     """Features of one kind for every pair of a call, with what pins them.
 
     Attributes:
-        items: One item a study.
+        items: One item a study; of a study with several references a list with one a reference.
         signature: As of `TextFeatures`.
         counts: As of `TextFeatures`.
     """
@@ -186,6 +188,12 @@ class PairFeatures:
     items: Sequence[Any]
     signature: Mapping[str, str] = field(default_factory=dict, hash=False)
     counts: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    def of_single_references(self) -> Sequence[Any]:
+        """The items of studies that all have one reference, also where they were given as lists of one."""
+        if not any(isinstance(item, list | tuple) for item in self.items):
+            return self.items
+        return [item[0] if isinstance(item, list | tuple) else item for item in self.items]
 
 
 Features = TextFeatures | PairFeatures
@@ -231,14 +239,18 @@ def read_features(given: Any, counts: Sequence[int]) -> dict[str, Features]:
             no item.
     """
     return {
-        name: _of_calls_pairs(name, one, len(counts)) if FEATURES[name].of == "pair" else _of_texts(name, one, counts)
+        name: _of_calls_pairs(name, one, counts) if FEATURES[name].of == "pair" else _of_texts(name, one, counts)
         for name, one in check_feature_names(given).items()
     }
 
 
-def _of_calls_pairs(name: str, one: Any, expected: int) -> PairFeatures:
+def _of_calls_pairs(name: str, one: Any, counts: Sequence[int]) -> PairFeatures:
     known = one if isinstance(one, PairFeatures) else PairFeatures(one)
-    return replace(known, items=_of_pairs(f"features[{name!r}]", known.items, expected))
+    items = _of_pairs(f"features[{name!r}]", known.items, len(counts))
+    for position, (item, count) in enumerate(zip(items, counts, strict=True)):
+        if isinstance(item, list | tuple):
+            _check_number(f"features[{name!r}][{position}]", item, count)
+    return replace(known, items=items)
 
 
 def _of_texts(name: str, one: Any, counts: Sequence[int]) -> TextFeatures:
@@ -292,9 +304,42 @@ def _found(one: Any) -> str:
 
 def of_kept_references(features: Features, kept: Sequence[Sequence[int]]) -> Features:
     """The features of those references that are compared, by their numbers within each study; none is read here."""
-    if not isinstance(features, TextFeatures):
+    if isinstance(features, TextFeatures):
+        return replace(features, references=_Kept(features.references, kept))
+    if not any(isinstance(item, list | tuple) for item in features.items):
         return features
-    return replace(features, references=_Kept(features.references, kept))
+    items = [
+        [item[index] for index in indices] if isinstance(item, list | tuple) else item
+        for item, indices in zip(features.items, kept, strict=True)
+    ]
+    return replace(features, items=items)
+
+
+def by_reference(name: str, features: Features, counts: Sequence[int]) -> Features:
+    """The features of studies each of which is compared with one reference of a study.
+
+    Args:
+        name: Name of the feature.
+        features: Of the studies.
+        counts: Number of references of each.
+
+    Raises:
+        InvalidCall: A study with several references has one item of pairs; names the first.
+    """
+    if isinstance(features, TextFeatures):
+        predictions = [item for item, count in zip(features.predictions, counts, strict=True) for _ in range(count)]
+        return replace(
+            features, predictions=predictions, references=[[item] for one in features.references for item in one]
+        )
+    flat: list[Any] = []
+    for position, (item, count) in enumerate(zip(features.items, counts, strict=True)):
+        if count > 1 and item is not None and not isinstance(item, list | tuple):
+            raise InvalidCall(
+                f"features[{name!r}][{position}]: the study has {count} references, and {FEATURES[name].made_by} "
+                "compares with one; give a list with one item a reference"
+            )
+        flat += item if isinstance(item, list | tuple) else [item] * count
+    return replace(features, items=flat)
 
 
 class _Kept(Sequence[Sequence[Any]]):

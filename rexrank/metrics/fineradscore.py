@@ -21,7 +21,8 @@ and correction in each other's place, as in one of the authors' examples, are pu
 
 With ``parser=tolerant`` what stands around the outermost braces is removed, and the text of JSON
 that still cannot be read is repaired as for CRIMSON. Range 0 (no correction) to 4, lower is better. A
-failed judge is null, ``failed``. One reference a study. A blank report scores 4.
+failed judge is null, ``failed``. A blank report scores 4. Of several references each has an answer of
+its own, and the option `several` says what counts.
 Source: Huang et al., "FineRadScore", 2024; github.com/rajpurkarlab/FineRadScore.
 """
 
@@ -32,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from rexrank.metrics import several
 from rexrank.metrics.answers import (
     PARSERS,
     STRICT,
@@ -168,8 +170,8 @@ def _with_insertions(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _entries(key: object, value: Any) -> Iterator[Correction]:
     line = _line(key)
-    several = value if line is None and isinstance(value, list | tuple) else [value]
-    for entry in several:
+    entries = value if line is None and isinstance(value, list | tuple) else [value]
+    for entry in entries:
         severity = SEVERITIES.get(_plain(entry.get("clinical severity")))
         yield Correction(line, SEVERITIES[_plain(entry.get("corrections"))] if severity is None else severity)
 
@@ -284,6 +286,7 @@ METRIC = Metric(
             "strict",
             "Whether an answer given as text must be JSON, or may stand among words and be repaired as for CRIMSON.",
         ),
+        several.OPTION,
     ),
     examples=(
         Example(

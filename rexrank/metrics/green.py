@@ -23,7 +23,8 @@ An answer is read from its last ``<|assistant|>`` and then from its heading ``[E
   digits, or a section stands there twice with different counts. m = 0 without errors is null,
   ``no_findings``.
 
-A failed judge is null, ``failed``. One reference a study. A blank report scores 0.
+A failed judge is null, ``failed``. A blank report scores 0. Of several references each has an answer of
+its own, and the option `several` says what counts.
 Source: Ostmeier et al., Findings of EMNLP 2024; github.com/Stanford-AIMI/GREEN.
 """
 
@@ -34,6 +35,7 @@ from itertools import zip_longest
 from typing import Any
 
 from rexrank.errors import shown
+from rexrank.metrics import several
 from rexrank.metrics.answers import STRICT, TOLERANT, judged, needed_answers, read_answers
 from rexrank.metrics.inputs import InvalidCall, check_choice
 from rexrank.metrics.outcome import Outcome
@@ -261,6 +263,7 @@ METRIC = Metric(
     ),
     compute=_compute,
     source="Ostmeier et al., 2024; github.com/Stanford-AIMI/GREEN",
+    options=(several.OPTION,),
     english_only=True,
     examples=(
         Example(

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import numpy as np
 
 from rexrank.labels import NAMES
+from rexrank.metrics import several
 from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.f1 import (
     AVERAGES,
@@ -38,6 +39,8 @@ _AVERAGED: Mapping[Average, str] = {
 }
 _SET_WORDS = {14: "14 CheXpert labels", 5: "five labels of the CheXpert competition"}
 _NO_LABEL = "no_positive_label"
+# Of several references the same one is the nearest for every label; two sides without any label agree.
+_NEARNESS = Score("f1", "samples", 1.0)
 
 OPTIONS = (
     Option(
@@ -52,6 +55,7 @@ OPTIONS = (
         "0",
         "What 0/0 is worth; `published` alone, as `corrected` leaves it out.",
     ),
+    several.OPTION,
 )
 
 
@@ -241,7 +245,8 @@ def outcomes(
         zero = "null" if np.isnan(undefined) else str(int(undefined))
         parts = {"labels": read.labels, **averaged, "uncertain": uncertain, "blank": "negative", "zero": zero}
         score = Score(read.measure, read.average, undefined)
-        found[key] = _outcome(score, marked[uncertain].take(read.columns), labelled, {**parts, **signature})
+        outcome = _outcome(score, marked[uncertain].take(read.columns), labelled, {**parts, **signature})
+        found[key] = replace(outcome, nearness=_NEARNESS.per_study(marked[uncertain]))
     return found
 
 
@@ -281,17 +286,9 @@ def _outcome(score: Score, marked: Marks, labelled: Labelled, signature: Mapping
 def _support(sums: Floats) -> dict[str, int]:
     # The denominator of F1 is the number of predictions and of references that have the label.
     _, either, support = sums[0].tolist()
-    return {"n_support": int(support), "n_predicted": int(either - support)}
+    # Of several references each may count as a part of its study.
+    return {"n_support": round(support), "n_predicted": round(either - support)}
 
 
 def _number_of_labels(score: Score, sums: Floats) -> dict[str, int]:
     return {} if score.average in ("micro", "samples") else {"n_labels": score.number_of_labels(sums)}
-
-
-def check_reference(pairs: Pairs) -> None:
-    """Refuse studies with several references.
-
-    Raises:
-        InvalidCall: A study has several; names the first.
-    """
-    pairs.check_one_reference("labels are compared with those of one")

@@ -54,6 +54,8 @@ class Outcome:
             the policy leaves that value. None for a metric that has no such end.
         counts: Further counts by name (``n_truncated`` …).
         worst: The value of a report that says nothing, where options make it another than the key's; else None.
+        nearness: How near each prediction is to its reference, the higher the nearer, float64 [n], where `values` do
+            not say that: it chooses among several references of a study (`rexrank.metrics.several`).
         counts_of: Gives further counts from the sums of the statistics of all studies that have a value, [1, k].
         reasons: Position to the reason why the formula gives nan there, where it knows one (``unparsed``).
         aggregate: Value of the whole set, for keys of the kind ``set`` alone.
@@ -74,4 +76,5 @@ class Outcome:
     silent: Floats | None = None
     clamped: Flags | None = None
     worst: float | None = None
+    nearness: Floats | None = None
     counts_of: Callable[[Floats], Mapping[str, int]] | None = None

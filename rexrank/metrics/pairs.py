@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rexrank.metrics.features import Features, PairFeatures, TextFeatures
-from rexrank.metrics.inputs import InvalidCall
+from rexrank.metrics.features import Features, PairFeatures, TextFeatures, by_reference
 from rexrank.metrics.outcome import Flags
 from rexrank.metrics.tokenizers import Tokenizer
 from rexrank.reports.scripts import outside_latin
@@ -152,9 +151,9 @@ class Pairs:
             vocabulary = _Vocabulary(tokenizer.normalise)
             predictions = _rows(self.predictions, tokenizer, vocabulary)
             references = _rows(chain.from_iterable(self.references), tokenizer, vocabulary)
-            counts = [len(texts) for texts in self.references]
-            first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-            self._tokens[tokenizer.name] = PairTokens(predictions, references, first, tuple(vocabulary.numbers))
+            self._tokens[tokenizer.name] = PairTokens(
+                predictions, references, self.first_references, tuple(vocabulary.numbers)
+            )
         return self._tokens[tokenizer.name]
 
     @cached_property
@@ -188,20 +187,33 @@ class Pairs:
         """Features of each study, which `compute` has made sure to be there."""
         found = self.features[name]
         assert isinstance(found, PairFeatures)
-        return found.items
+        return found.of_single_references()
 
-    def check_one_reference(self, why: str) -> None:
-        """Refuse studies with several references.
+    @cached_property
+    def first_references(self) -> Integers:
+        """Number of the first reference of each study and the end, int64 [n + 1]."""
+        return np.concatenate([[0], np.cumsum([len(texts) for texts in self.references], dtype=np.int64)])
+
+    @property
+    def has_several(self) -> bool:
+        """Whether a study has more than one reference."""
+        return int(self.first_references[-1]) > len(self)
+
+    def by_reference(self, features: Iterable[str]) -> "Pairs":
+        """Each reference as a study of its own, with the prediction of its study.
 
         Args:
-            why: End of the sentence, which says what the metric takes.
+            features: Names of the features that go along.
 
         Raises:
-            InvalidCall: A study has several; names the first.
+            InvalidCall: A feature of pairs has one item for a study with several references; names the first.
         """
-        for position, texts in enumerate(self.references):
-            if len(texts) > 1:
-                raise InvalidCall(f"references[{position}]: got {len(texts)} references, and {why}; give one a study")
+        counts = np.diff(self.first_references).tolist()
+        predictions = [text for text, count in zip(self.predictions, counts, strict=True) for _ in range(count)]
+        references = [(text,) for texts in self.references for text in texts]
+        return Pairs(
+            predictions, references, {name: by_reference(name, self.features[name], counts) for name in features}
+        )
 
     @cached_property
     def identical(self) -> Flags:

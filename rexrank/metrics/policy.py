@@ -166,7 +166,7 @@ def _settle(verdict: "_Verdict", outcome: Outcome, pairs: Pairs, english_only: b
     blank, empty = pairs.blank_predictions, pairs.blank_references
     visible = ~blank & ~empty
     if policy.convention == "corrected":
-        verdict.silence(_without_content(outcome, pairs), "worst", "no_content")
+        verdict.silence(without_content(outcome, pairs), "worst", "no_content")
         verdict.undefine(visible & ~outcome.prediction_content & ~outcome.reference_content, "no_content")
     if english_only and policy.on_unsupported_language == "undefined":
         verdict.silence(visible & pairs.foreign_predictions, "worst", "unsupported_language")
@@ -178,8 +178,8 @@ def _settle(verdict: "_Verdict", outcome: Outcome, pairs: Pairs, english_only: b
     verdict.treat(blank & empty, policy.on_empty_reference, "both_empty")
 
 
-def _without_content(outcome: Outcome, pairs: Pairs) -> Flags:
-    """Predictions that are not blank but say nothing that the metric knows, where a reference does, [n]."""
+def without_content(outcome: Outcome, pairs: Pairs) -> Flags:
+    """Predictions that are not blank but say nothing that the metric knows, where a reference does, bool [n]."""
     visible = ~pairs.blank_predictions & ~pairs.blank_references
     return visible & ~outcome.prediction_content & outcome.reference_content
 
@@ -199,7 +199,7 @@ def _counts(outcome: Outcome, pairs: Pairs, verdict: "_Verdict", english_only: b
         "n_empty": int(pairs.blank_predictions.sum()),
         "n_empty_reference": int(pairs.blank_references.sum()),
         "n_identical": int(pairs.identical.sum()),
-        "n_no_content": int(_without_content(outcome, pairs).sum()),
+        "n_no_content": int(without_content(outcome, pairs).sum()),
         "n_truncated": 0,
         "n_undefined": int(np.isnan(verdict.values).sum()),
     }

@@ -15,6 +15,9 @@ with the SembScore s. `corrected` takes ``bleu2`` and ``radgraph_combined`` of t
 SembScore as they are, not clamped; a blank report gets the value of four zeros, 2.450143 (v0: 5.516161), and an
 identical one that of four ones, -1.440690 (v0: -.242133). A study without one of the components has no score.
 
+Of several references each has components of its own, and the option `several` says what counts: never the
+best of each component from another reference.
+
 v1 gives BLEU no weight. In v0 its weight is positive, so more overlap of words makes a
 report worse there, and an identical text is not the lowest value possible. Yu et al., Patterns 2023;
 coefficients: github.com/rajpurkarlab/CXR-Report-Metric, commit 9c9ecad.
@@ -26,6 +29,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rexrank.metrics import several
 from rexrank.metrics.bleu import METRIC as BLEU
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Floats, Outcome
@@ -250,6 +254,7 @@ METRIC = Metric(
     ),
     compute=_compute,
     source="Yu et al., Patterns 2023; github.com/rajpurkarlab/CXR-Report-Metric 9c9ecad",
+    options=(several.OPTION,),
     english_only=True,
     examples=(
         _example("", "Mild edema.", [0.0, -5.550157, 0.4]),

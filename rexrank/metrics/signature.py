@@ -53,7 +53,8 @@ PARTS: Mapping[str, str] = {
     "training": "number of different training reports, and the first 8 digits of their sha256",
     "categories": "number of categories of questions",
     "choices": "whether the choices of the questions were `given`",
-    "refs": "`several` where a study has more than one reference",
+    "refs": "where a study has more than one reference: `several` in a metric whose own form takes them, else the rule "
+    "`best` or `mean` (option `several`)",
     "empty_reference": "option `on_empty_reference`, where it is not the convention's own",
     "empty_prediction": "option `on_empty_prediction`, likewise",
     "unsupported_language": "option `on_unsupported_language`, likewise",

@@ -16,7 +16,7 @@ least one side has. Range [0, 1].
 - `corrected`: exact counts. A study where neither side has a label is null, ``no_content``; the
   set is null where no label stands anywhere. A blank report has no labels, and scores 0.
 
-A failed encoder is null, ``failed``. One reference a study.
+A failed encoder is null, ``failed``. Of several references the option `several` says what counts.
 Source: Delbrouck et al., ACL 2025 (structured radiology reports); github.com/jbdel/RadEval.
 """
 
@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rexrank.errors import shown
+from rexrank.metrics import several
 from rexrank.metrics.encoded import FAILED
 from rexrank.metrics.features import TextFeatures
 from rexrank.metrics.inputs import InvalidCall, check_choice
@@ -131,7 +132,6 @@ def _read(item: Any, where: str) -> frozenset[str]:
 def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
-    pairs.check_one_reference("SRR-BERT compares with one")
     encoder = _encoder_parts(options)
     features = pairs.text_features(_FEATURE)
     sides = [
@@ -149,13 +149,15 @@ def _compute(
     outcomes: dict[str, Outcome] = {}
     for key in keys:
         measure = _MEASURES[key]
+        values = per_study(predicted, referred, measure, convention)
         outcomes[key] = Outcome(
-            values=np.where(read, per_study(predicted, referred, measure, convention), np.nan),
+            values=np.where(read, values, np.nan),
             signature=signature,
             prediction_content=content[0],
             reference_content=content[1],
             statistics=rows,
             silent=silent,
+            nearness=np.where(np.isnan(values), 1.0, values),
             formula=partial(weighted, measure=measure, convention=convention),
             reasons=dict.fromkeys(np.flatnonzero(~read).tolist(), FAILED),
         )
@@ -247,6 +249,7 @@ METRIC = Metric(
             str(_DEFAULT_LENGTH),
             "Tokens of a sentence that are read.",
         ),
+        several.OPTION,
     ),
     encoder_options=("model", "max_length"),
     english_only=True,

@@ -281,14 +281,16 @@ class Encoding:
         if FEATURES[need].of == "pair" and FEATURES[need].runs:
             return self._component(need)
         request = _request(key, need, _encoder_options(key, options, self._convention))
-        return self._of_texts(request)
+        return self._of_texts(request, self._predictions, self._references)
 
-    def _of_texts(self, request: Request) -> TextFeatures:
+    def _of_texts(
+        self, request: Request, predictions: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> TextFeatures:
         run = self._run_of(request)
         read = partial(self._item, run, request.encoder.features[request.feature])
         return TextFeatures(
-            _Items(self._predictions, read),
-            _Items(self._references, lambda texts: _Items(texts, read)),
+            _Items(predictions, read),
+            _Items(references, lambda texts: _Items(texts, read)),
             {**request.encoder.signature, "dtype": "fp32", "w": run.weights},
             self._counts([run]),
         )
@@ -300,16 +302,21 @@ class Encoding:
         return self._runs[request.encoder.name]
 
     def _component(self, key: str) -> PairFeatures:
-        """A score that is part of RadCliQ, by study."""
+        """A score that is part of RadCliQ: of each study a list with one value a reference."""
         if key not in self._components:
             convention = _convention_of(key, self._convention)
             found = requests(key, {}, convention)
-            features = {request.feature: self._of_texts(request) for request in found}
+            counts = [len(texts) for texts in self._references]
+            predictions = [text for text, count in zip(self._predictions, counts, strict=True) for _ in range(count)]
+            references = [(text,) for texts in self._references for text in texts]
+            features = {request.feature: self._of_texts(request, predictions, references) for request in found}
             policy = self._policy if convention == self._convention else {}
-            scores = compute(key, self._predictions, self._references, convention, None, features, **policy)[key]
+            scores = compute(key, predictions, references, convention, None, features, **policy)[key]
+            values = iter(scores.values.tolist())
             runs = [self._run_of(request) for request in found]
             weights = {"w": "+".join(run.weights for run in runs), "dtype": "fp32"}
-            self._components[key] = PairFeatures(scores.values.tolist(), weights, self._counts(runs))
+            items = [[next(values) for _ in range(count)] for count in counts]
+            self._components[key] = PairFeatures(items, weights, self._counts(runs))
         return self._components[key]
 
     def _item(self, run: "_Run", make: Callable[[Record, str], Any], text: str) -> Any:
