@@ -216,9 +216,18 @@ def test_a_single_study_ranks_nobody_and_says_nothing_of_length() -> None:
     texts = ("Heart.", "No.")
     made = [rexrank.score({"a": one}, {"a": "Heart normal."}, metrics=keys, progress=False) for one in texts]
     page = report(made, ["ant", "bee"])
-    assert "A single study ranks no system." in page
+    assert "too few to say whether the order is more than chance" in page
     assert "has no clear effect" not in page
     assert "Not computed: samples" not in page
+
+
+def test_nobody_is_ahead_on_nine_studies() -> None:
+    references = studies(1, 9)
+    systems = [predictions(references, 0.1, 1), dict.fromkeys(references, "Mass.")]
+    made = [rexrank.score(one, references, metrics=["bleu2"], progress=False) for one in systems]
+    page = report(made, ["ant", "bee"])
+    assert "too few to say whether the order is more than chance" in page
+    assert "beyond chance" not in page
 
 
 def test_cards_that_disagree_on_patients_are_not_set_side_by_side() -> None:
@@ -367,7 +376,9 @@ def test_progress_counts_to_its_end(cards: list[ScoreCard]) -> None:
     assert max(done for done, _ in told[:-1]) < told[-1][1]
 
 
-@pytest.mark.parametrize(("given", "safe"), [("a<b", "a&lt;b"), ('"', "&quot;"), ("\u202e", "\ufffd"), ("ü", "ü")])
+@pytest.mark.parametrize(
+    ("given", "safe"), [("a<b", "a&lt;b"), ('"', "&quot;"), ("\u202e", "\ufffd"), ("\x1b", "\ufffd"), ("ü", "ü")]
+)
 def test_words_are_made_harmless(given: str, safe: str) -> None:
     assert text(given) == safe
 

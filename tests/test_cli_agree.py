@@ -147,3 +147,16 @@ def test_metrics_of_encoders_run_with_weights(agreed: Agree, tmp_path: Path, see
     told = json.loads(out)
     assert told["unavailable"] == {}
     assert told["coefficients"]["kendall"]["metrics"]["sembscore"]["n"] == 12
+
+
+def test_names_of_files_and_columns_are_no_markup(agreed: Agree, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "j\n# <b>.csv", table_rows())
+    rows = [
+        {"study_id": row["study_id"], "candidate": n // 2 % 2 + 1, "<img>|x": n} for n, row in enumerate(table_rows())
+    ]
+    scores = write_csv(tmp_path / "scores.csv", rows[::2])
+    code, out, _ = agreed(path, "--scores", scores, "--markdown")
+    assert code == DONE
+    assert out.startswith("**Judgements (j?\\# \\<b\\>.csv): ")
+    assert "<img>" not in out
+    assert "\\<img\\>\\|x" in out

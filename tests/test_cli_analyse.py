@@ -130,3 +130,11 @@ def test_help_has_examples_and_fits_a_terminal(
     printed = capsys.readouterr().out
     assert "rexrank analyse iu/* mimic/* --out report.html" in printed
     assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_a_link_keeps_its_name_and_the_file_of_a_card_will_do(folder: Path) -> None:
+    (folder / "ours").symlink_to(folder / "one" / "ant")
+    code, page = run(folder, str(folder / "ours"), str(folder / "one" / "bee" / "card.json"))
+    assert code == 0
+    for name in ("ours", "bee"):
+        assert f'<th scope="row">{name}</th>' in page

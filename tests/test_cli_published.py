@@ -109,3 +109,8 @@ def test_help_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     assert "rexrank published --benchmark iu-xray --track findings" in text
+
+
+def test_a_model_that_lacks_a_snapshot_is_not_called_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "--model", "MedVersa", "--snapshot", "1999")
+    assert "MedVersa has no row of that track and snapshot; it has 2024-" in said

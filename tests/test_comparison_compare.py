@@ -286,10 +286,40 @@ def test_all_that_keeps_cards_apart_is_told_at_once(cards: dict[str, rexrank.Sco
         (["/one/card", "/two/card"], ["one/card", "two/card"]),
         (["/x/one/card", "/y/one/card", "/y/other"], ["x/one/card", "y/one/card", "other"]),
         (["/card", "/two/card"], ["card", "two/card"]),
-        (["/x/a", "/x/a"], ["x/a", "x/a (2)"]),
+        (["/x/a", "/x/a"], ["a", "a (2)"]),
+        (["/a", "/a", "/a (2)"], ["a", "a (3)", "a (2)"]),
         (["/x/a\x1b[2J"], ["a?[2J"]),
         (["/x/a/../b"], ["b"]),
     ],
 )
 def test_names_of_folders_are_made_distinct(folders: list[str], names: list[str]) -> None:
     assert card_names(folders) == names
+
+
+def test_a_confidence_is_shown_with_its_digits(cards: dict[str, rexrank.ScoreCard]) -> None:
+    found = compare(cards, keys=["bleu2"], settings=Settings(confidence=0.999, resamples=200))
+    for text in (table(found), markdown(found), picture(found).title):
+        assert "99.9%" in text
+        assert "100%" not in text
+
+
+def test_a_difference_that_a_test_has_found_is_never_printed_as_none(cards: dict[str, rexrank.ScoreCard]) -> None:
+    found = compare(cards, keys=["bleu2"], settings=Settings(resamples=200))
+    row = found.rows[0]
+    paired = replace(row.paired, difference=2e-7, interval=(1e-7, 3e-7), p=0.001)
+    said = table(replace(found, rows=(replace(row, paired=paired, p_holm=0.001),)))
+    assert "better than base by less than 0.0001 (95% interval 0.0000 to 0.0000, p = 0.0010)" in said
+
+
+@pytest.mark.parametrize(
+    ("studies", "test", "warned"), [(19, "bootstrap", 1), (19, "randomisation", 0), (20, "bootstrap", 0)]
+)
+def test_few_studies_are_too_few_for_a_bootstrap_test(studies: int, test: Any, warned: int) -> None:
+    kept = list(REFERENCES)[:studies]
+    references = {study: REFERENCES[study] for study in kept}
+    few = {
+        name: rexrank.score({study: said[study] for study in kept}, references, metrics=["bleu2"], progress=False)
+        for name, said in (("base", _predictions(1, 0.6)), ("good", _predictions(2, 0.3)))
+    }
+    text = table(compare(few, keys=["bleu2"], settings=Settings(test=test, resamples=200)))
+    assert text.count("of 19 studies a bootstrap test finds too much; --test randomisation does not") == warned

@@ -12,7 +12,7 @@ import rexrank
 
 ROOT = Path(__file__).resolve().parents[1]
 
-COMMON = {"errors", "environment", "files", "lazy", "network", "processes", "terms"}
+COMMON = {"errors", "environment", "files", "layout", "lazy", "network", "processes", "terms"}
 BASE = COMMON | {"reports", "protocols"}
 # METEOR and the rule labeller are run by the metrics that need them; encoders and judges never are.
 FORMULAS = BASE | {"statistics", "metrics", "labels", "external"}

@@ -134,8 +134,8 @@ def test_limits_lie_within_the_values(values: list[float], seed: int) -> None:
         ({"values": [0.1, [0.2, 0.3]]}, "values: expected numbers of one shape"),
         ({"values": [0.1, float("inf")]}, "values[1]: the value is infinite"),
         ({"confidence": 95}, "confidence: expected a number between 0 and 1, got 95"),
-        ({"resamples": 0}, "resamples: expected a whole number above 0, got 0"),
-        ({"resamples": 10.5}, "resamples: expected a whole number above 0, got 10.5"),
+        ({"resamples": 0}, "resamples: expected a whole number from 1 to 1,000,000, got 0"),
+        ({"resamples": 10.5}, "resamples: expected a whole number from 1 to 1,000,000, got 10.5"),
         ({"groups": ["a"]}, "groups: expected one for each of the 3 studies, got 1"),
         ({"groups": ["a", None, "b"]}, "groups[1]: the group is missing"),
     ],
@@ -167,3 +167,8 @@ def test_whole_numbers_are_summed_like_all_others(studies: int, resamples: int, 
     # What is kept from one call serves the next, whatever came between.
     assert ends(2 * whole[1:], 1) != first
     assert ends(whole, 1) == first
+
+
+def test_values_that_cannot_be_summed_are_refused() -> None:
+    with pytest.raises(InvalidStatistics, match=r"values\[1\]: the value is beyond 1e\+300, too large to be summed"):
+        interval([0.5, 1e308, 1e308])

@@ -127,8 +127,8 @@ def test_many_studies_take_little_memory() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"resamples": 0}, "resamples: expected a whole number above 0, got 0"),
-        ({"resamples": True}, "resamples: expected a whole number above 0, got True"),
+        ({"resamples": 0}, "resamples: expected a whole number from 1 to 1,000,000, got 0"),
+        ({"resamples": True}, "resamples: expected a whole number from 1 to 1,000,000, got True"),
         ({"seed": -1}, "seed: expected a whole number from 0, got -1"),
         ({"groups": ["a"]}, "groups: expected one for each of the 3 studies, got 1"),
         ({"groups": "abc"}, 'groups: expected a list with one group a study, got "abc"'),

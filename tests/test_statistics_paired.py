@@ -168,6 +168,11 @@ def test_studies_that_lack_a_value_are_left_out_of_both() -> None:
     assert (by_patient.p, by_patient.interval, by_patient.units) == (shorter.p, shorter.interval, 2)
 
 
+def test_two_studies_prove_nothing_by_either_test() -> None:
+    assert paired_test([1.0, 2.0], [2.0, 3.5], test="bootstrap").p == 0.5
+    assert paired_test([1.0, 2.0], [2.0, 3.5], test="randomisation").p == 0.5
+
+
 @pytest.mark.parametrize(("a", "b"), [([], []), ([np.nan, 1], [1, np.nan]), ([0.3], [0.1])])
 @pytest.mark.parametrize("test", ["randomisation", "bootstrap"])
 def test_fewer_than_two_pairs_have_no_test(a: list[float], b: list[float], test: Any) -> None:
@@ -260,7 +265,8 @@ def test_holm_keeps_order_and_lies_between_none_and_bonferroni(values: list[floa
         ({"a": ["secret", "text", "x"]}, "a: expected numbers of one shape"),
         ({"b": [0.1, 0.2, float("inf")]}, "b[2]: the value is infinite"),
         ({"test": "student"}, 'test: expected randomisation or bootstrap, got "student"'),
-        ({"resamples": 0}, "resamples: expected a whole number above 0, got 0"),
+        ({"resamples": 0}, "resamples: expected a whole number from 1 to 1,000,000, got 0"),
+        ({"resamples": 10**9}, "resamples: expected a whole number from 1 to 1,000,000, got 1000000000"),
         ({"confidence": 2}, "confidence: expected a number between 0 and 1, got 2"),
         ({"groups": ["a"]}, "groups: expected one for each of the 3 studies, got 1"),
     ],

@@ -8,8 +8,11 @@ from rexrank.analysis.blocks import Block, Paragraph, Picture, Points, Section, 
 from rexrank.errors import RexrankError
 
 _log = logging.getLogger(__name__)
-# Names of systems come from others; with marks that turn the direction of reading one looks like another.
-_TURNING = {ord(mark): "\ufffd" for mark in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"}
+# Names of systems come from others: marks that turn the direction of reading make one look like another, and HTML may
+# hold no control characters.
+_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
+_CONTROLS = [number for number in (*range(0x20), *range(0x7F, 0xA0)) if chr(number) not in "\t\n"]
+_HARMFUL = dict.fromkeys([*map(ord, _TURNING), *_CONTROLS], "\ufffd")
 
 _CSS = """
 :root {
@@ -115,7 +118,7 @@ def blocks_html(blocks: Iterable[Block]) -> str:
 
 def text(words: str) -> str:
     """Words made harmless for HTML, in elements and in quoted attributes."""
-    return escape(words.translate(_TURNING), quote=True)
+    return escape(words.translate(_HARMFUL), quote=True)
 
 
 def _block(block: Block) -> str:

@@ -7,8 +7,9 @@ from rexrank.analysis.cards import BETTER, CardSet
 from rexrank.analysis.study_table import digits_of, direction_of, label_of
 from rexrank.figures import Figure, Row, intervals
 from rexrank.figures.scales import number
+from rexrank.layout import percent
 from rexrank.statistics.draws import Draws
-from rexrank.statistics.ranks import RankRange, rank_ranges
+from rexrank.statistics.ranks import LEAST_UNITS, RankRange, rank_ranges
 
 # Share of different texts up to which a system is said to repeat itself.
 _FEW_DISTINCT = 0.1
@@ -47,7 +48,7 @@ def scores_and_ranks(cards: CardSet) -> Section:
     places = ranges(cards, key)
     head = (
         f"{label_of(key)} is the score that ranks here; {BETTER[direction_of(key)]}. The line around a dot is its "
-        f"{cards.first.interval['confidence']:.0%} interval: where the score would likely lie with other studies "
+        f"{percent(cards.first.interval['confidence'])} interval: where the score would likely lie with other studies "
         "of the same kind."
     )
     blocks: list[Block] = [
@@ -66,10 +67,10 @@ def scores_and_ranks(cards: CardSet) -> Section:
 
 
 def ranges(cards: CardSet, key: str) -> list[RankRange] | None:
-    """Rank of each card with its range; None for a single card or a single study."""
-    if len(cards.cards) < 2 or cards.first.n < 2:
-        return None
+    """Rank of each card with its range; None for a single card, or for too few studies or patients."""
     draws = Draws.of(len(cards.aligned.study_ids), groups=cards.aligned.groups)
+    if len(cards.cards) < 2 or draws.units < LEAST_UNITS:
+        return None
     return rank_ranges(cards.aligned.samples[key], direction_of(key), draws)
 
 
@@ -145,7 +146,8 @@ def _told_of_ranks(cards: CardSet, key: str, places: list[RankRange] | None) -> 
     if len(cards.cards) < 2:
         return (f"{cards.names[best]} has {score}; there is no other system to compare it with.",)
     if places is None:
-        return ("A single study ranks no system.",)
+        few = f"fewer than {LEAST_UNITS} studies, or patients, are too few to say whether the order is more than chance"
+        return (f"{cards.names[best]} scores best: {score}; but {few}.",)
     told = [f"{cards.names[best]} scores best: {score}. {_lead(cards, best, places)}"]
     told += _floors(cards, key)
     return tuple(told)
@@ -190,4 +192,4 @@ def _with_interval_in_words(cards: CardSet, index: int, key: str) -> str:
         return number(card.summary[key], digits)
     low, high = card.intervals[key]
     ends = f"{number(low, digits)} to {number(high, digits)}"
-    return f"{number(card.summary[key], digits)} ({card.interval['confidence']:.0%} interval {ends})"
+    return f"{number(card.summary[key], digits)} ({percent(card.interval['confidence'])} interval {ends})"

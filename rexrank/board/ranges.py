@@ -10,13 +10,11 @@ from rexrank.board.results import Result
 from rexrank.board.samples import Kept
 from rexrank.statistics.draws import Draws
 from rexrank.statistics.inputs import InvalidStatistics
-from rexrank.statistics.ranks import RankRange, rank_ranges
+from rexrank.statistics.ranks import LEAST_UNITS, RankRange, rank_ranges
 from rexrank.statistics.stability import under_studies
 
 # Enough for ends of ranges; a board of hundreds of rows is drawn anew with each result.
 RESAMPLES = 2_000
-# Of fewer studies (or patients) the ranges hold the true rank less often than they say (docs/ranks.md).
-LEAST_UNITS = 10
 # Shares of resamples are not known better than this.
 _DIGITS = 3
 _REMEMBERED_GROUPS = 256

@@ -21,10 +21,10 @@ Exit codes: 0 done, 1 refused input, 2 wrong usage.
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, WRONG_USAGE
+from rexrank.cli.cards import folder_of, words_of
 from rexrank.errors import RexrankError, shown
 from rexrank.files import user_path, write_atomically
 
@@ -38,11 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words that follow ``rexrank analyse``."""
     parser.add_argument("cards", metavar="CARD", nargs="*", help="folder of a score card")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the report is written (.html)")
-    parser.add_argument("--names", metavar="A,B", type=_words, help="names of the systems, in the order of the cards")
+    parser.add_argument("--names", metavar="A,B", type=words_of, help="names of the systems, in the order of the cards")
     parser.add_argument(
         "--baseline",
         metavar="A,B",
-        type=_words,
+        type=words_of,
         default=[],
         help="names of the systems that are reference points and no models, such as blind floors",
     )
@@ -82,10 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
     from rexrank.analysis.report import report
     from rexrank.scoring.card import ScoreCard
 
-    cards = [ScoreCard.load(folder) for folder in arguments.cards]
+    folders = [folder_of(card) for card in arguments.cards]
+    cards = [ScoreCard.load(folder) for folder in folders]
     html = report(
         cards,
-        arguments.names or folder_names(arguments.cards, cards),
+        arguments.names or _names(folders, cards),
         dict(arguments.benchmark),
         arguments.baseline,
         count(arguments.texts, cards),
@@ -98,23 +99,12 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def folder_names(folders: list[str], cards: "list[ScoreCard]") -> list[str]:
-    """Names of systems: the last part of each path, and as much before it as tells cards of one set apart."""
-    paths = [Path(user_path(folder)).resolve().parts for folder in folders]
+def _names(folders: list[str], cards: "list[ScoreCard]") -> list[str]:
+    """Names of systems: their folders', and as much of the path as tells cards of one set apart."""
+    from rexrank.comparison.names import folder_names
+
     sets = [(card.inputs["references"]["sha256"], card.track, card.protocol, card.convention) for card in cards]
-    lengths = [1] * len(paths)
-    names = [parts[-1] for parts in paths]
-    while True:
-        shared = [
-            position
-            for position, one in enumerate(zip(sets, names, strict=True))
-            if list(zip(sets, names, strict=True)).count(one) > 1 and lengths[position] < len(paths[position]) - 1
-        ]
-        if not shared:
-            return names
-        for position in shared:
-            lengths[position] += 1
-            names[position] = "/".join(paths[position][-lengths[position] :])
+    return folder_names(folders, sets)
 
 
 def _wrong_usage(arguments: argparse.Namespace) -> str | None:
@@ -132,10 +122,6 @@ def _write(out: str, html: str) -> None:
         write_atomically(user_path(out), html.encode())
     except OSError as error:
         raise RexrankError(f"{out} cannot be written: {error.strerror or 'unknown reason'}") from None
-
-
-def _words(words: str) -> list[str]:
-    return [word.strip() for word in words.split(",") if word.strip()]
 
 
 def _pair(words: str) -> tuple[str, str]:

@@ -24,7 +24,8 @@ def system_names(given: str | None, folders: Sequence[str]) -> list[str]:
     Raises:
         InvalidCall: Not one different name for each.
     """
-    from rexrank.comparison.names import card_names, plain
+    from rexrank.comparison.names import card_names
+    from rexrank.layout import plain
     from rexrank.metrics import InvalidCall
 
     if given is None:

@@ -121,17 +121,22 @@ def _across(arguments: argparse.Namespace) -> int:
 
 
 def _history(arguments: argparse.Namespace) -> int:
-    from rexrank.published.layout import FLAGGED, as_json, cell, flag_lines, heading
+    from rexrank.published.layout import FLAGGED, MISSING, as_json, cell, flag_lines, heading
+    from rexrank.published.record import UnknownTable
     from rexrank.published.standings import history
 
+    every = history(arguments.model)
+    if not every:
+        _say_unknown(arguments.model)
+        return REFUSED
     found = [
         (table, place)
-        for table, place in history(arguments.model)
+        for table, place in every
         if arguments.track in (None, table.track) and arguments.snapshot in (None, table.snapshot.name)
     ]
     if not found:
-        _say_unknown(arguments.model)
-        return REFUSED
+        there = ", ".join(dict.fromkeys(f"{table.snapshot.name} {table.track}" for table, _ in every))
+        raise UnknownTable(f"{every[0][1].row.model} has no row of that track and snapshot; it has {there}")
     if arguments.json:
         print_json(as_json([replace(table, places=(place,)) for table, place in found]))
         return DONE
@@ -141,7 +146,7 @@ def _history(arguments: argparse.Namespace) -> int:
             table.benchmark,
             table.track or "",
             table.split or "",
-            f"{place.rank} of {len(table.places)}",
+            f"{MISSING if place.rank is None else place.rank} of {len(table.places)}",
             f"{heading(table.deciding)} {cell(place.row, table.deciding)}" if table.deciding else "",
             FLAGGED if place.flags else "",
         ]
@@ -172,7 +177,9 @@ def _say_unknown(model: str) -> None:
 def _print(headings: Sequence[str], lines: Sequence[Sequence[str]], as_markdown: bool) -> None:
     """Columns of names to the left, of numbers to the right where they are only numbers."""
     if as_markdown:
-        print("\n".join(f"| {' | '.join(line)} |" for line in (headings, ["---"] * len(headings), *lines)))
+        from rexrank.layout import pipes
+
+        print("\n".join(pipes([headings, *lines])))
         return
     widths = [max(len(line[column]) for line in (headings, *lines)) for column in range(len(headings))]
     numbers = [all(line[column].isdigit() for line in lines) for column in range(len(headings))]

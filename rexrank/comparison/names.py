@@ -1,49 +1,62 @@
 """What cards are called: their folders' names, made distinct."""
 
 import os
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from itertools import count
 from pathlib import Path
 
 from rexrank.files import user_path
+from rexrank.layout import plain
 
 
 def card_names(folders: Sequence[str]) -> list[str]:
-    """Names of cards: the folder's own; where two are alike, with as many folders above it as tell them apart.
+    """Names of cards, as `folder_names` gives them, made all different.
 
     Args:
         folders: Folders of cards, as given.
 
     Returns:
-        One name each, all different; the same folder twice gets a number.
+        One name each; the same folder twice gets a number.
     """
-    parts = [_parts(folder) for folder in folders]
-    depth = [1] * len(parts)
-    names = _joined(parts, depth)
-    while alike := [place for place, name in enumerate(names) if names.count(name) > 1]:
-        longer = [place for place in alike if depth[place] < len(parts[place])]
-        if not longer:
-            break
-        for place in longer:
-            depth[place] += 1
-        names = _joined(parts, depth)
-    seen: Counter[str] = Counter()
+    names = folder_names(folders)
+    taken = set(names)
     for place, name in enumerate(names):
-        seen[name] += 1
-        if seen[name] > 1:
-            names[place] = f"{name} ({seen[name]})"
+        if name in names[:place]:
+            numbered = (f"{name} ({number})" for number in count(2))
+            names[place] = next(one for one in numbered if one not in taken)
+            taken.add(names[place])
     return names
 
 
-def plain(name: str) -> str:
-    """A name that a terminal can show without being moved by it."""
-    return "".join(character if character.isprintable() else "?" for character in name)
+def folder_names(folders: Sequence[str], sets: Sequence[Hashable] | None = None) -> list[str]:
+    """The folder's own name; where two are alike, with as many folders above it as tell them apart.
+
+    Args:
+        folders: Folders of cards, as given.
+        sets: What each card is one of; only names within one are told apart. None: all are.
+
+    Returns:
+        One name each, alike for the same folder.
+    """
+    parts = [_parts(folder) for folder in folders]
+    kinds = [None] * len(parts) if sets is None else list(sets)
+    depth = [1] * len(parts)
+    while True:
+        names = ["/".join(one[-number:]) for one, number in zip(parts, depth, strict=True)]
+        owners: dict[Hashable, set[tuple[str, ...]]] = {}
+        for kind, name, one in zip(kinds, names, parts, strict=True):
+            owners.setdefault((kind, name), set()).add(one)
+        longer = [
+            place
+            for place, one in enumerate(parts)
+            if len(owners[kinds[place], names[place]]) > 1 and depth[place] < len(one)
+        ]
+        if not longer:
+            return names
+        for place in longer:
+            depth[place] += 1
 
 
 def _parts(folder: str) -> tuple[str, ...]:
     """Names of the folders of an absolute path; links stay as they are called."""
     return tuple(map(plain, Path(os.path.abspath(user_path(folder))).parts[1:])) or ("/",)
-
-
-def _joined(parts: Sequence[tuple[str, ...]], depth: Sequence[int]) -> list[str]:
-    return ["/".join(one[-number:]) for one, number in zip(parts, depth, strict=True)]

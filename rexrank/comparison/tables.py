@@ -1,15 +1,15 @@
 """Comparisons for people: in a terminal, in Markdown, and as a picture."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rexrank.comparison.compare import Comparison, Comparisons
 from rexrank.comparison.words import p_number, sentence, untested
 from rexrank.figures import Row, intervals
+from rexrank.layout import columns, escaped, percent, pipes
 from rexrank.metrics import score_keys
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
-from rexrank.statistics.paired import Estimate
+from rexrank.statistics.paired import FEWEST_OF_BOOTSTRAP, Estimate
 from rexrank.statistics.power import ALPHA, POWER
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ _MOVED = {
     "bootstrap": "drawn by the test and for intervals",
 }
 _NOTHING = "–"
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
 def table(comparisons: Comparisons) -> str:
@@ -30,26 +29,26 @@ def table(comparisons: Comparisons) -> str:
     for system in comparisons.systems:
         rows = comparisons.of(system)
         if rows:
-            blocks.append([f"{system} against {comparisons.baseline}", *_columns(_tests(comparisons, rows))])
-            blocks.append(_columns(_sizes(comparisons, rows)))
+            blocks.append([f"{system} against {comparisons.baseline}", *columns(_tests(comparisons, rows))])
+            blocks.append(columns(_sizes(comparisons, rows)))
     blocks += [notes(comparisons), _absent(comparisons), [sentence(comparisons)]]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
 
 def markdown(comparisons: Comparisons) -> str:
     """The comparisons as Markdown: the sentence, one table a system, notes."""
-    blocks = [_escaped(sentence(comparisons)), _escaped(head(comparisons))]
+    blocks = [escaped(sentence(comparisons)), escaped(head(comparisons))]
     for system in comparisons.systems:
         rows = comparisons.of(system)
         if rows:
-            blocks.append(f"### {_escaped(system)} against {_escaped(comparisons.baseline)}")
+            blocks.append(f"### {escaped(system)} against {escaped(comparisons.baseline)}")
             cells = [
                 left + right[1:]
                 for left, right in zip(_tests(comparisons, rows), _sizes(comparisons, rows), strict=True)
             ]
-            blocks.append(_pipes(cells))
+            blocks.append("\n".join(pipes(cells)))
     lines = [*notes(comparisons), *_absent(comparisons)]
-    blocks.append("\n".join(f"- {_escaped(line.strip())}" for line in lines))
+    blocks.append("\n".join(f"- {escaped(line.strip())}" for line in lines))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -66,7 +65,7 @@ def picture(comparisons: Comparisons) -> "Figure":
     label = score_keys()[rows[0].key].label if rows else "score"
     direction = rows[0].direction if rows else "none"
     digits = rows[0].digits if rows else 3
-    title = f"{label}: difference to {comparisons.baseline}, with {comparisons.settings.confidence:.0%} intervals"
+    title = f"{label}: difference to {comparisons.baseline}, with {percent(comparisons.settings.confidence)} intervals"
     return intervals(drawn, title, direction, reference_line=0.0, digits=digits)
 
 
@@ -103,6 +102,10 @@ def notes(comparisons: Comparisons) -> list[str]:
         for number, keys in left_out.items()
     ]
     lines += list(dict.fromkeys(line for row in rows for line in _of_row(row)))
+    fewest = min(row.paired.units for row in rows)
+    if chosen.test == "bootstrap" and fewest < FEWEST_OF_BOOTSTRAP:
+        drawn = counted(fewest, comparisons.unit)
+        lines.append(f"careful: of {drawn} a bootstrap test finds too much; --test randomisation does not")
     return [*lines, *([f"careful: {comparisons.warning}"] if comparisons.warning else [])]
 
 
@@ -120,7 +123,8 @@ def _of_row(row: Comparison) -> list[str]:
 
 def _tests(comparisons: Comparisons, rows: Sequence[Comparison]) -> list[list[str]]:
     corrected = any(row.family > 1 for row in comparisons.rows)
-    titles = ["score", "", "baseline", "system", "difference", f"{comparisons.settings.confidence:.0%} interval", "p"]
+    ends = f"{percent(comparisons.settings.confidence)} interval"
+    titles = ["score", "", "baseline", "system", "difference", ends, "p"]
     cells = [titles + (["Holm p"] if corrected else [])]
     for row in rows:
         one, digits = row.paired, row.digits
@@ -165,24 +169,3 @@ def _with_range(estimate: Estimate | None, form: str) -> str:
         return _NOTHING
     ends = "" if estimate.interval is None else f" ({_range(estimate.interval, form)})"
     return f"{estimate.value:{form}}{ends}"
-
-
-def _columns(cells: Sequence[Sequence[str]]) -> list[str]:
-    """Cells in columns, the first one to the left and the others to the right."""
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    lines = []
-    for row in cells:
-        rest = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([f"{row[0]:<{widths[0]}}", *rest]).rstrip())
-    return lines
-
-
-def _pipes(cells: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(map(_escaped, row))} |" for row in cells]
-    ruler = "|".join([" --- ", *(" ---: " for _ in cells[0][1:])])
-    return "\n".join([lines[0], f"|{ruler}|", *lines[1:]])
-
-
-def _escaped(text: str) -> str:
-    """Names may hold what Markdown would read."""
-    return _MARKDOWN.sub(r"\\\1", text)

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from rexrank.layout import percent
 from rexrank.scoring.table import counted
 
 if TYPE_CHECKING:
@@ -66,14 +67,20 @@ def _clause(row: "Comparison", comparisons: "Comparisons", corrected: bool) -> s
     sign = 1 if one.difference > 0 else -1
     away = None if one.interval is None else (sign * one.interval[0], sign * one.interval[1])
     ends = _ends(away, comparisons, f".{digits}f")
-    return f"{names[0]} {_WORDS[row.verdict]} {names[1]} by {abs(one.difference):.{digits}f} ({ends}, {p})"
+    return f"{names[0]} {_WORDS[row.verdict]} {names[1]} by {_size(abs(one.difference), digits)} ({ends}, {p})"
+
+
+def _size(difference: float, digits: int) -> str:
+    """A difference that a test has found is never printed as 0."""
+    least = 10.0**-digits
+    return f"less than {least:.{digits}f}" if difference < least / 2 else f"{difference:.{digits}f}"
 
 
 def _ends(interval: tuple[float, float] | None, comparisons: "Comparisons", form: str) -> str:
     if interval is None:
         return "no interval"
     low, high = sorted(interval)
-    return f"{comparisons.settings.confidence:.0%} interval {low:{form}} to {high:{form}}"
+    return f"{percent(comparisons.settings.confidence)} interval {low:{form}} to {high:{form}}"
 
 
 def untested(row: "Comparison") -> str:

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from rexrank.experts.agreement import NAMES, Agreement
+from rexrank.layout import escaped, pipes, plain
 from rexrank.statistics.agreement import BetweenRaters, Comparison, Estimate, Measure
 from rexrank.terms import Direction
 
@@ -38,19 +39,20 @@ def markdown(agreement: Agreement) -> str:
     """One table, a row a metric and two columns a coefficient: its value, and the letters of its groups."""
     measures = list(agreement.comparisons)
     head = ["metric", *(f"{_SIGNS[measure]} ({agreement.confidence:.0%} interval)" for measure in measures), "groups"]
-    lines = [f"**{_title(agreement)}**", "", _row(head), _row(["---"] * len(head))]
     letters = {measure: _letters(comparison) for measure, comparison in agreement.comparisons.items()}
+    rows = [head]
     for name in agreement.comparisons[measures[0]].estimates:
         cells = [_cell(agreement.comparisons[measure].estimates[name]) for measure in measures]
-        lines.append(_row([_named(agreement, name), *cells, _letters_of(name, letters)]))
-    lines += [_row([title, *cells, ""]) for title, cells in _rater_cells(agreement, measures)]
+        rows.append([_named(agreement, name), *cells, _letters_of(name, letters)])
+    rows += [[title, *cells, ""] for title, cells in _rater_cells(agreement, measures)]
     said = [
         f"{NAMES[measure]}: {' '.join(words)}"
         for measure, one in agreement.comparisons.items()
         if (words := _words(agreement, one, agreement.between[measure]))
     ]
     below = [*_sentences(agreement)[1:], *said, *_all_notes(agreement), *_absent(agreement)]
-    return "\n".join([*lines, "", *(f"- {line}" for line in below)])
+    title = f"**{escaped(_title(agreement))}**"
+    return "\n".join([title, "", *pipes(rows), "", *(f"- {escaped(line)}" for line in below)])
 
 
 def told_apart(agreement: Agreement, comparison: Comparison) -> list[str]:
@@ -79,7 +81,7 @@ def told_apart(agreement: Agreement, comparison: Comparison) -> list[str]:
 def _title(agreement: Agreement) -> str:
     raters = f"{agreement.raters} radiologist{'s' if agreement.raters > 1 else ''}"
     return (
-        f"{_TITLES[agreement.kind]} ({agreement.source}): {agreement.n_candidates:,} candidates of "
+        f"{_TITLES[agreement.kind]} ({plain(agreement.source)}): {agreement.n_candidates:,} candidates of "
         f"{agreement.n_studies:,} studies, {raters}"
     )
 
@@ -132,10 +134,12 @@ def _undefined(comparison: Comparison) -> list[str]:
 def _ties(comparison: Comparison) -> list[str]:
     """How preferences that are none were counted."""
     tied = {name: one.ties for name, one in comparison.estimates.items() if one.ties}
-    if not tied:
-        return []
-    experts = max(ties["experts"] for ties in tied.values())
-    sentences = [f"Left out: {experts:,} pair{'s' if experts != 1 else ''} that the radiologists hold for equal."]
+    experts = max((ties["experts"] for ties in tied.values()), default=0)
+    sentences = []
+    if experts:
+        sentences.append(
+            f"Left out: {experts:,} pair{'s' if experts != 1 else ''} that the radiologists hold for equal."
+        )
     if undecided := [f"{name} {ties['score']:,}" for name, ties in tied.items() if ties["score"]]:
         sentences.append(f"Half right: pairs that a metric holds for equal ({', '.join(undecided)}).")
     return sentences
@@ -236,10 +240,6 @@ def _first(parts: Sequence[str], noun: str) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
 def _wrapped(line: str) -> list[str]:

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rexrank.layout import escaped, pipes
 from rexrank.published.record import PublishedRow, title
 from rexrank.published.scores import printed_score
 from rexrank.published.standings import NO_RANGE, Place, PublishedTable
@@ -116,32 +117,19 @@ def markdown(tables: Sequence[PublishedTable]) -> str:
 
 def _markdown(table: PublishedTable) -> str:
     rows = [
-        [_rank(place), _short_markdown(place), *(cell(place.row, key) for key in table.columns)]
+        [_rank(place), f"{place.row.model}{_marks(place)}", *(cell(place.row, key) for key in table.columns)]
         for place in table.places
     ]
-    flagged = [f"- {_plain(place.row.model)}: {_plain(flag.message)}" for place in table.places for flag in place.flags]
+    flagged = [
+        f"- {escaped(place.row.model)}: {escaped(flag.message)}" for place in table.places for flag in place.flags
+    ]
     blocks = [
-        [f"## {_plain(table.name)}"],
+        [f"## {escaped(table.name)}"],
         [line.replace(f"{TRAINED} ", f"\\{TRAINED} ") for line in described(table)],
-        markdown_table(["rank", "model", *map(heading, table.columns)], rows),
+        pipes([["rank", "model", *map(heading, table.columns)], *rows], names=1),
         ["Flagged:", "", *flagged] if flagged else [],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
-
-
-def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table; the second column to the left, all others to the right."""
-    rule = ["---" if column == 1 else "---:" for column in range(len(headings))]
-    return [f"| {' | '.join(line)} |" for line in (headings, rule, *rows)]
-
-
-def _short_markdown(place: Place) -> str:
-    return _plain(place.row.model) + _marks(place).replace(TRAINED, f"\\{TRAINED}")
-
-
-def _plain(name: str) -> str:
-    """A name in which no sign is taken for markup."""
-    return "".join(f"\\{sign}" if sign in r"\`*_[]<>|#" else sign for sign in name)
 
 
 def as_json(tables: Sequence[PublishedTable]) -> list[dict[str, Any]]:

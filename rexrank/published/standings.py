@@ -167,7 +167,7 @@ def history(model: str) -> list[tuple[PublishedTable, Place]]:
         Each table with the model's place in it; empty where no table has it.
     """
     wanted = key_of(model)
-    return [(table, place) for table in tables(rows()) for place in table.places if place.row.model_key == wanted]
+    return [(table, place) for table in _record() for place in table.places if place.row.model_key == wanted]
 
 
 @cache

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rexrank.layout import percent
 from rexrank.metrics import metric_of, score_keys
 from rexrank.scoring import diversity
 from rexrank.scoring.scope import ANY, named
@@ -64,7 +65,7 @@ def by_reason(unavailable: Mapping[str, str]) -> dict[str, list[str]]:
 def _scores(card: "ScoreCard") -> list[str]:
     if not card.summary:
         return []
-    rows = [("score", "", "value", f"{card.interval['confidence']:.0%} interval", "n")]
+    rows = [("score", "", "value", f"{percent(card.interval['confidence'])} interval", "n")]
     rows += [_row(card, key, value) for key, value in card.summary.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     lines = [

@@ -11,6 +11,11 @@ from rexrank.errors import RexrankError, shown
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# More change no digit that anyone reads, and take hours and all memory.
+_MOST_RESAMPLES = 1_000_000
+# Sums of larger values are infinite.
+_LARGEST = 1e300
+
 
 class InvalidStatistics(RexrankError, ValueError):
     """Values or options that no interval, test or rank can be computed from."""
@@ -34,8 +39,9 @@ def floats(name: str, values: Any, dimensions: int) -> Floats:
         raise InvalidStatistics(f"{name}: expected numbers of one shape, got something else") from None
     if array.ndim != dimensions:
         raise InvalidStatistics(f"{name}: expected {dimensions} dimension(s), got {array.ndim}")
-    if np.isinf(array).any():
-        raise InvalidStatistics(f"{name}[{int(np.argwhere(np.isinf(array))[0][0])}]: the value is infinite")
+    if len(beyond := np.argwhere(np.abs(array) > _LARGEST)):
+        why = "infinite" if np.isinf(array[tuple(beyond[0])]) else f"beyond {_LARGEST:g}, too large to be summed"
+        raise InvalidStatistics(f"{name}[{int(beyond[0][0])}]: the value is {why}")
     return array
 
 
@@ -69,8 +75,10 @@ def check_confidence(confidence: float) -> None:
 
 def check_resamples(resamples: int) -> None:
     """Refuse what is no number of resamples."""
-    if not _is_whole(resamples) or resamples < 1:
-        raise InvalidStatistics(f"resamples: expected a whole number above 0, got {shown(resamples)}")
+    if not _is_whole(resamples) or not 1 <= resamples <= _MOST_RESAMPLES:
+        raise InvalidStatistics(
+            f"resamples: expected a whole number from 1 to {_MOST_RESAMPLES:,}, got {shown(resamples)}"
+        )
 
 
 def check_seed(seed: int) -> None:

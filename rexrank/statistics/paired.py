@@ -6,7 +6,8 @@ Tests, both two-sided with p = (k + 1)/(n + 1), where k of n draws differ at lea
   Riezler and Maxwell 2005): if the systems were alike, each study could have come from either, so their outputs
   are swapped study by study. Where all ways of swapping are no more than the draws asked for, each is taken once.
 - paired bootstrap (Efron and Tibshirani 1993, section 16.4): studies are drawn with replacement, the same for both
-  systems, and the spread of the differences around their own centre is compared with the difference.
+  systems, and the spread of the differences around their own centre is compared with the difference. Of m units p is
+  2^(1 - m) at least, the smallest that swapping them can give; below about twenty it still finds too much.
 
 Studies of one group (a patient) are swapped, or drawn, together. A score of summed statistics (BLEU, F1) is computed
 anew from the swapped or drawn sums: no text is scored again.
@@ -35,6 +36,8 @@ TESTS: tuple[Test, ...] = get_args(Test)
 
 # Sums of the same numbers in another order differ by this much at most, relative to the scores.
 _ROUNDING = 1e-12
+# With fewer studies, or groups, the bootstrap test finds what is not there too often (docs/compare.md has figures).
+FEWEST_OF_BOOTSTRAP = 20
 # Of the variance of all differences.
 _NO_SPREAD = 1e-9
 # All ways of swapping are held at once; beyond so many they are drawn.
@@ -393,7 +396,9 @@ def _bootstrap(pair: Pair, difference: Sample, draws: Draws) -> _Tested:
         return _Tested(None, len(drawn), undefined=undefined)
     # The variance of resamples of m units is too small by a factor of (m - 1)/m.
     apart = (drawn - np.nanmean(drawn)) * np.sqrt(draws.units / (draws.units - 1))
-    return _Tested(_p(apart, observed, pair), len(drawn), undefined=undefined)
+    # Few units have few different resamples, which are no evidence beyond that of all ways of swapping them.
+    least = 2.0 ** (1 - min(draws.units, 1_000))
+    return _Tested(max(_p(apart, observed, pair), least), len(drawn), undefined=undefined)
 
 
 def _randomised(pairs: Sequence[Pair], draws: Draws) -> list[_Tested]:

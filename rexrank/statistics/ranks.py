@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 
 CONFIDENCE = 0.95
+# Of fewer studies (or patients) ranges hold the true rank less often than they say, so no page shows them
+# (docs/ranks.md).
+LEAST_UNITS = 10
 # Differences of equal columns may be off by rounding; their variance is this small beside that of the columns.
 _NO_VARIANCE = 1e-12
 _ROUNDING = 1e-12

@@ -1,0 +1,44 @@
+"""Words in columns, for a terminal and for Markdown, and names that neither takes for its own signs."""
+
+import re
+from collections.abc import Sequence
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table for a terminal, the first column to the left and the others to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            [f"{row[0]:<{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def pipes(rows: Sequence[Sequence[str]], names: int = 0) -> list[str]:
+    """Lines of a table of Markdown.
+
+    Args:
+        rows: The first one is its head.
+        names: Which column stands to the left; the others stand to the right.
+    """
+    rule = ["---" if column == names else "---:" for column in range(len(rows[0]))]
+    head, *body = [[escaped(cell.strip()) for cell in row] for row in rows]
+    return [f"| {' | '.join(line)} |" for line in (head, rule, *body)]
+
+
+def escaped(text: str) -> str:
+    """Words on one line, without anything that Markdown would read as its own."""
+    return _MARKDOWN.sub(r"\\\1", plain(text))
+
+
+def plain(name: str) -> str:
+    """A name that a terminal can show without being moved by it."""
+    return "".join(character if character.isprintable() else "?" for character in name)
+
+
+def percent(share: float) -> str:
+    """A share with the digits that it was given with: ``95%``, ``99.9%``."""
+    return f"{100 * share:.10g}%"
