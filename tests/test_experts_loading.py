@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -235,3 +236,18 @@ def test_nothing_of_a_report_is_shown(tmp_path: Path) -> None:
         assert GOOD not in shown
         assert REFERENCE not in shown
     assert json.dumps(found.notes) == "[]"
+
+
+def test_a_large_table_takes_no_longer_a_row(tmp_path: Path) -> None:
+    def seconds(studies: int) -> float:
+        rows = [
+            {"study_id": study, "rater": "r", "rating": 1, "candidate": f"{study} {name}", "reference": "x"}
+            for study in range(studies)
+            for name in "ab"
+        ]
+        path = write_csv(tmp_path / f"{studies}.csv", rows)
+        started = process_time()
+        load(path)
+        return process_time() - started
+
+    assert seconds(8_000) < 24 * min(seconds(1_000), seconds(1_000))

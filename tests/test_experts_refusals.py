@@ -177,6 +177,12 @@ def test_a_table(tmp_path: Path, change: dict[str, object], words: list[str]) ->
     refusal(write_csv(tmp_path / "judged.csv", rows), *words)
 
 
+def test_a_table_without_a_row_lacks_no_column(tmp_path: Path) -> None:
+    path = tmp_path / "judged.csv"
+    path.write_text("study_id,rater,rating\n")
+    assert "rating" not in refusal(path, "judged.csv has no row; put one a rater and candidate below the header")
+
+
 def test_columns_of_a_table(tmp_path: Path) -> None:
     rows = table_rows()
     path = tmp_path / "judged.csv"

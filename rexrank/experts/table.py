@@ -1,6 +1,7 @@
 """A table of one's own: one row a rater and candidate, as CSV, TSV or JSON."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ LABELS: Mapping[str, tuple[str, Direction]] = {
 }
 
 Place = tuple[str, str]
+# Study to the texts of its candidates without an id, each with its number.
+Numbers = defaultdict[str, dict[str | None, str]]
 
 
 def load(path: Path, allow_missing: bool = False, given: Sequence[str] = ()) -> Judgements:
@@ -51,8 +54,9 @@ def load(path: Path, allow_missing: bool = False, given: Sequence[str] = ()) -> 
     scores: dict[str, dict[Place, float]] = {name: {} for name in given}
     values: dict[str, dict[tuple[Place, str], float]] = {}
     raters: list[str] = []
+    numbers: Numbers = defaultdict(dict)
     for place, row in _rows(path, given):
-        key, candidate = _candidate(row, place, candidates)
+        key, candidate = _candidate(row, place, candidates, numbers)
         rater = id_of(row["rater"], f"{place}, rater")
         for measure in LABELS:
             if measure not in row:
@@ -71,6 +75,8 @@ def load(path: Path, allow_missing: bool = False, given: Sequence[str] = ()) -> 
                 )
         if rater not in raters:
             raters.append(rater)
+    if not candidates:
+        raise UnreadableJudgements(f"{path.name} has no row; put one a rater and candidate below the header")
     if not values:
         raise UnreadableJudgements(f"{path.name} has no column {' or '.join(LABELS)}; one of them holds the judgements")
     places = list(candidates)
@@ -101,7 +107,9 @@ def _rows(path: Path, given: Sequence[str]) -> Iterator[tuple[str, Mapping[str, 
         yield place, object_of(record, place, (*NEEDED, *given), others)
 
 
-def _candidate(row: Mapping[str, Any], place: str, known: dict[Place, Candidate]) -> tuple[Place, Candidate]:
+def _candidate(
+    row: Mapping[str, Any], place: str, known: dict[Place, Candidate], numbers: Numbers
+) -> tuple[Place, Candidate]:
     """The candidate of a row, entered among those that are known.
 
     Candidates without an id are told apart by their texts, and named by their number within the study.
@@ -112,10 +120,10 @@ def _candidate(row: Mapping[str, Any], place: str, known: dict[Place, Candidate]
         if text is not None and not isinstance(text, str):
             raise UnreadableJudgements(f"{place}, {name}: expected a text, got {shown(text)}")
     patient = id_of(row["patient_id"], f"{place}, patient_id") if "patient_id" in row else None
-    named = row.get("candidate_id")
-    of_study = [one for key, one in known.items() if key[0] == study_id] if named is None else []
-    same = next((one for one in of_study if one.text == texts["candidate"]), None)
-    name = (same.name if same else str(len(of_study) + 1)) if named is None else id_of(named, f"{place}, candidate_id")
+    if row.get("candidate_id") is None:
+        name = numbers[study_id].setdefault(texts["candidate"], str(len(numbers[study_id]) + 1))
+    else:
+        name = id_of(row["candidate_id"], f"{place}, candidate_id")
     candidate = Candidate(study_id, name, texts["candidate"], texts["reference"], patient)
     if known.setdefault((study_id, name), candidate) != candidate:
         raise UnreadableJudgements(f"{place}: {candidate.shown} has another text, reference or patient before")
