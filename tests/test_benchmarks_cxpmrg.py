@@ -347,3 +347,17 @@ def test_iu_xray_in_r2gens_split_shares_no_study(shared_data: Path, tmp_path: Pa
     found = leakage(read_annotation(annotation(tmp_path / "a.json", **parts)))
     assert [(count.items, count.studies) for count in found.counts.values()] == [(2069, 2069), (296, 296), (590, 590)]
     assert [overlap.studies for overlap in found.overlaps] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("patients", [1, 2])
+def test_a_patient_with_too_many_images_leaves_none_for_another_split(tmp_path: Path, patients: int) -> None:
+    rows = [(path_of(study % patients, study), f"Finding number {study}.") for study in range(30)]
+    with pytest.raises(RefusedInput, match=r'no image is left for "(val|test)"; divide by image'):
+        split(table(tmp_path / "df.csv", rows), by="patient")
+
+
+def test_names_of_images_move_no_terminal(tmp_path: Path) -> None:
+    items = {name: [item(name, "Lungs are clear.", f"{name}\x1b[2J.png")] for name in ("train", "val", "test")}
+    found = leakage(read_annotation(annotation(tmp_path / "a.json", **items)), tmp_path)
+    assert "train?[2J.png" in found.table()
+    assert "\x1b" not in found.table()

@@ -83,8 +83,12 @@ def split(source: str | os.PathLike[str], by: By = "image", seed: int = 0, progr
     if problems:
         raise RefusedInput(problems)
     divide = _by_image if by == "image" else _by_patient
+    splits = divide(items, seed)
+    if empty := [split for split, own in splits.items() if not own]:
+        message = f'so few patients have so many images that no image is left for "{empty[0]}"; divide by image'
+        raise RefusedInput([Problem("missing_ids", file.reader.faults.file, None, "deid_patient_id", message)])
     name = f"chexpert-plus-{by}-split-seed{seed}"
-    return Division(Annotation(name, divide(items, seed)), len(records), len(records) - len(items))
+    return Division(Annotation(name, splits), len(records), len(records) - len(items))
 
 
 def _item(file: OwnedFile, path: str, record: Mapping[str, object]) -> Item | None:

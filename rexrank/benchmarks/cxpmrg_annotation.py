@@ -16,6 +16,7 @@ from typing import Any
 from rexrank.benchmarks.owned import LIMITS, shown_progress
 from rexrank.errors import RefusedInput
 from rexrank.files import user_path
+from rexrank.layout import columns, plain
 from rexrank.reports.faults import Faults
 from rexrank.reports.formats import check_utf8
 from rexrank.reports.json_files import SPLITS, TEST, TRAIN, Fields, SplitItem, split_items
@@ -247,13 +248,7 @@ class Leakage:
             rows.append((split, *(_shown(getattr(count, name)) for name in names), _shown(count.texts)))
         for overlap in self.overlaps:
             rows.append((" and ".join(overlap.splits), *(_shown(getattr(overlap, name)) for name in names), ""))
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = [
-            f"{row[0]:<{widths[0]}}  "
-            + "  ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-            for row in rows
-        ]
-        return "\n".join([*(line.rstrip() for line in lines), "", *self._sentences()])
+        return "\n".join([*columns(rows), "", *self._sentences()])
 
     def _sentences(self) -> list[str]:
         n = self.counts[TEST].items
@@ -266,7 +261,7 @@ class Leakage:
                 told.append(f"Items that do not tell their {what}: {unknown:,}; an overlap among these is not seen.")
         if self.missing_images is not None:
             more = ", …" if self.missing_images > len(self.first_missing) else ""
-            first = f" ({', '.join(self.first_missing)}{more})" if self.first_missing else ""
+            first = f" ({', '.join(map(plain, self.first_missing))}{more})" if self.first_missing else ""
             told.append(f"Images that are not in the folder: {self.missing_images:,}{first}")
         return told
 
