@@ -1,6 +1,7 @@
 """Scope: scores made for other images or another language are refused with the reason; guesses only warn."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import yaml
 from rexrank import ScoreCard, score
 from rexrank.errors import RefusedInput
 from rexrank.labels import NAMES
-from rexrank.metrics import InvalidCall, score_keys
+from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys
 from rexrank.reports.languages import Guess, guess
 from rexrank.scoring.scope import Scope
 
@@ -236,3 +237,24 @@ def test_a_german_benchmark_of_ct_on_a_board(hub_server: Any, tmp_path: Path) ->
     columns = {column.key for column in rules("plain@2", found, [row], "toy").columns}
     assert {"bleu2", "rouge_l"} <= columns
     assert not columns & {"rouge1", "f1labels_micro_14"}
+
+
+def test_the_page_tells_what_the_registry_declares() -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs/scope.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]+) \| (`[^|]+) \|$", page, re.MULTILINE))
+    words = {
+        (("any",), ("any",)): "any images, any language",
+        (("any",), ("en",)): "any images, English",
+        (("CXR", "CT", "MR"), ("en",)): "CXR, CT and MR, English",
+        (("CXR",), ("any",)): "CXR, any language",
+        (("CXR",), ("en",)): "CXR, English",
+    }
+    for key, one in score_keys().items():
+        row = rows[words[one.modality, one.language]]
+        assert f"`{metric_of(key).name}`" in row or f"`{key}`" in row, key
+    for words_of, row in rows.items():
+        for name in re.findall(r"`(\w+)`", row):
+            keys = (
+                [name] if name in score_keys() and name not in metrics() else [one.key for one in metrics()[name].keys]
+            )
+            assert any(words[score_keys()[key].modality, score_keys()[key].language] == words_of for key in keys), name
