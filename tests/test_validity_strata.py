@@ -275,6 +275,14 @@ def test_intervals_draw_patients_where_they_are_known(of_two: Strata) -> None:
     assert of_two.unit == "patient"
 
 
+def test_a_confidence_is_printed_as_it_was_asked_for(
+    cards: dict[str, rexrank.ScoreCard], records: list[dict[str, Any]]
+) -> None:
+    asked = Settings(resamples=200, confidence=0.999)
+    found = strata({"a": cards["better"]}, known(*records), by=["normal"], settings=asked)
+    assert any(line.startswith("intervals: 99.9%") for line in notes(found))
+
+
 def test_equal_systems_differ_nowhere(cards: dict[str, rexrank.ScoreCard], records: list[dict[str, Any]]) -> None:
     found = strata({"a": cards["better"], "b": cards["better"]}, known(*records), by=["normal"], settings=FEW)
     for row in found.rows:

@@ -38,3 +38,8 @@ def number(value: float | None, form: str) -> str:
 def ends(interval: tuple[float, float] | None, form: str) -> str:
     """An interval, or a dash."""
     return NOTHING if interval is None else f"{interval[0]:{form}} … {interval[1]:{form}}"
+
+
+def percent(share: float) -> str:
+    """A share with the digits that it was given with: ``95%``, ``99.9%``."""
+    return f"{100 * share:.10g}%"

@@ -2,7 +2,7 @@
 
 from rexrank.comparison.words import p_number
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
-from rexrank.validity.layout import columns, ends, escaped, number, pipes
+from rexrank.validity.layout import columns, ends, escaped, number, percent, pipes
 from rexrank.validity.reliance import CONDITIONS, Reliance
 
 _WORDS = {
@@ -58,7 +58,7 @@ def notes(found: Reliance) -> list[str]:
         *lines,
         "difference: with the right image minus with the other; 0 where the image does not matter",
         f"Holm p: corrected for the {counted(family, 'test')} of this run",
-        f"image: no sign where the {found.settings.confidence:.0%} interval holds 0; unclear where Holm p is above 5 %",
+        f"image: no sign where the {percent(found.settings.confidence)} interval holds 0; unclear where Holm p is above 5 %",
     ]
 
 

@@ -9,7 +9,7 @@ from rexrank.figures import intervals
 from rexrank.metrics import score_keys
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.statistics.power import ALPHA
-from rexrank.validity.layout import NOTHING, columns, ends, escaped, number, pipes
+from rexrank.validity.layout import NOTHING, columns, ends, escaped, number, percent, pipes
 from rexrank.validity.strata import ALL, Estimate, Row, Strata, direction_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def picture(found: Strata, key: str | None = None) -> "Figure":
     total = None if two or not drawn else drawn[0].value
     label = score_keys()[key].label if key in score_keys() else key
     what = f"{label}: {found.systems[1]} minus {found.systems[0]}" if two else f"{label} of {found.systems[0]}"
-    title = f"{what}, by groups of studies, with {found.settings.confidence:.0%} intervals"
+    title = f"{what}, by groups of studies, with {percent(found.settings.confidence)} intervals"
     return intervals(drawn, title, direction_of(key), reference_line=0.0 if two else total, digits=_digits(key))
 
 
@@ -136,7 +136,7 @@ def notes(found: Strata) -> list[str]:
         lines.append(
             f"Holm p: paired bootstrap, corrected for the {counted(family, 'group')} tested in one score{again}"
         )
-    lines.append(f"intervals: {chosen.confidence:.0%}, each for its own group, not corrected")
+    lines.append(f"intervals: {percent(chosen.confidence)}, each for its own group, not corrected")
     lines += [*_undefined_resamples(found), *_hidden(found)]
     undefined = {key: missing for key in found.keys if (missing := _undefined(found, key))}
     lines += [f"{key}: {counted(missing, 'study')} without a value left out" for key, missing in undefined.items()]
