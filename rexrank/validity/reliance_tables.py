@@ -58,7 +58,7 @@ def notes(found: Reliance) -> list[str]:
         *lines,
         "difference: with the right image minus with the other; 0 where the image does not matter",
         f"Holm p: corrected for the {counted(family, 'test')} of this run",
-        f"image: no sign where the {percent(found.settings.confidence)} interval holds 0; unclear where Holm p is above 5 %",
+        f"image: no sign where the {percent(found.settings.confidence)} interval holds 0, unclear where Holm p is > 5%",
     ]
 
 
