@@ -122,6 +122,13 @@ def test_the_page_shows_the_gap_and_whose_it_is() -> None:
     assert laid_out([{"result_id": "r"}], [], ["over_floor"], "rank", False).value["data"][0][-1] is None
 
 
+def test_a_row_carries_the_flags_of_its_texts() -> None:
+    said = rexrank.score(dict.fromkeys(TEXTS, "Lungs clear."), TEXTS, "plain", metrics=["bleu2"], progress=False)
+    first, second = row(said, 0, 0.1).flags
+    assert first == "only 1 distinct text among 40 predictions"
+    assert second.startswith("one text is 100% of the predictions; of the references ")
+
+
 def test_published_rows_have_their_gap(hub_server: Any, tmp_path: Path, card: Any) -> None:
     hosted = host(hub_server.url, hub_server.root, tmp_path)
     setup.ensure_repos(hosted.hub, hosted.config(metrics=("bleu2",)))

@@ -11,8 +11,10 @@ import pytest
 import rexrank
 from rexrank.benchmarks import BenchmarkError, TrainingStudy, floors, iu_xray
 from rexrank.benchmarks.nearest import context_fields, nearest_other
+from rexrank.cli import main
 from rexrank.comparison.cards import CardsDiffer
 from rexrank.metrics import InvalidCall, KeyScores, compute
+from rexrank.scoring.encoding import EncoderSettings
 from rexrank.statistics.paired import paired_test
 from rexrank.validity.constant_choice import best_by_bleu2, raced
 from rexrank.validity.floor_source import find, settled, texts_of
@@ -48,13 +50,8 @@ def invented(change: str = "") -> EvaluationSet:
 
 
 @pytest.fixture(scope="module")
-def iu() -> EvaluationSet:
-    return open_set("iu-xray")
-
-
-@pytest.fixture(scope="module")
-def plain(iu: EvaluationSet) -> Floors:
-    return build_floors(iu, ["bleu2"], "plain")
+def iu() -> Floors:
+    return build_floors(open_set("iu-xray"), ["bleu2"], "rexrank")
 
 
 @pytest.fixture(scope="module")
@@ -67,25 +64,26 @@ def four(found: Floors, slug: str) -> tuple[float, float]:
     return one.train["bleu2"], one.card.summary["bleu2"]
 
 
-def test_the_known_numbers_of_iu_xray(iu: EvaluationSet, plain: Floors) -> None:
-    prefixed = build_floors(iu, ["bleu2"], "rexrank")
-    assert four(plain, "floor-constant-report") == (pytest.approx(0.2864, abs=5e-5), pytest.approx(0.2904, abs=5e-5))
-    assert four(prefixed, "floor-constant-report") == (
-        pytest.approx(0.2830, abs=5e-5),
-        pytest.approx(0.2882, abs=5e-5),
-    )
-    frequent = "floor-most-frequent-report"
-    assert four(plain, frequent)[1] == pytest.approx(0.1600, abs=5e-5)
-    assert four(prefixed, frequent)[1] == pytest.approx(0.1515, abs=5e-5)
-    assert "which stands 29 times" in next(one for one in plain.floors if one.slug == frequent).description
-    assert plain.chosen == prefixed.chosen == {"bleu2": "floor-constant-report"}
-    assert (plain.n_training, plain.n_chosen_on, plain.floors[0].card.n) == (2069, 2069, 590)
+def test_the_known_numbers_of_iu_xray(iu: Floors) -> None:
+    constant, frequent = "floor-constant-report", "floor-most-frequent-report"
+    assert four(iu, constant) == (pytest.approx(0.2830, abs=5e-5), pytest.approx(0.2882, abs=5e-5))
+    assert four(iu, frequent)[1] == pytest.approx(0.1515, abs=5e-5)
+    assert "which stands 29 times" in next(one for one in iu.floors if one.slug == frequent).description
+    assert iu.chosen == {"bleu2": constant}
+    assert (iu.n_training, iu.n_chosen_on, iu.floors[0].card.n) == (2069, 2069, 590)
 
 
-def test_floors_of_the_board_are_the_same_texts(plain: Floors) -> None:
-    sent = floors.build(iu_xray.load(), iu_xray.training())
-    for floor in sent:
-        mine = next(one for one in plain.floors if one.slug == floor.slug).predictions or {}
+def test_the_known_numbers_without_the_header_of_rexrank(iu: Floors) -> None:
+    findings = [study.findings or "" for study in iu_xray.load().studies]
+    for slug, known in (("floor-constant-report", 0.2904), ("floor-most-frequent-report", 0.1600)):
+        predictions = next(one for one in iu.floors if one.slug == slug).predictions or {}
+        found = compute("bleu2", list(predictions.values()), findings)["bleu2"].aggregate
+        assert found == pytest.approx(known, abs=5e-5)
+
+
+def test_floors_of_the_board_are_the_same_texts(iu: Floors) -> None:
+    for floor in floors.build(iu_xray.load(), iu_xray.training()):
+        mine = next(one for one in iu.floors if one.slug == floor.slug).predictions or {}
         assert [study for study, text in floor.predictions.items() if mine[study] != text] == []
 
 
@@ -239,21 +237,56 @@ def test_what_a_reader_names_is_found(small: Floors, tmp_path: Path) -> None:
         find(tmp_path / "empty", references)
 
 
-def test_moerad_is_below_the_floor_of_iu_xray(shared_data: Path) -> None:
-    references = str(shared_data / "iu_xray/ReXRank_IUXray_test.json")
-    known = find("iu-xray", references)
-    assert isinstance(known, EvaluationSet)
+def test_scores_of_encoders_have_floors_too(seeded_weights: Path, tmp_path: Path) -> None:
+    key = "radcliq_v1"
+    settings = EncoderSettings("cpu", tmp_path, weights=seeded_weights, download=False)
+    found = build_floors(invented(), [key], "plain", settings=settings)
+    assert found.absent == {}
+    scores = [one.train[key] for one in found.floors]
+    chosen = found.of(key)
+    assert chosen is not None
+    assert chosen.train[key] == min(scores), "lower is better"
+    nowhere = EncoderSettings("cpu", tmp_path, weights=tmp_path, download=False)
+    lacking = build_floors(invented(), ["bleu2", key], "plain", settings=nowhere)
+    assert list(lacking.chosen) == ["bleu2"]
+    assert "weights" in lacking.absent[key]
+
+
+def test_whole_reports_and_built_benchmarks_have_training(tmp_path: Path) -> None:
+    whole = {f"t{number}": {"report": f"Lungs clear number {number}."} for number in range(3)}
+    known = open_set(references={"s": {"report": "Lungs clear."}}, training=whole, track="report")
+    assert texts_of(known) == [one["report"] for one in whole.values()]
+    assert build_floors(known, ["bleu2"], "plain").chosen == {"bleu2": "floor-constant-report-report"}
+    assert main(["benchmark", "build", "iu-xray", "--out", str(tmp_path / "iu"), "--quiet"]) == 0
+    assert len(open_set(tmp_path / "iu").training) == 2069
+
+
+def test_floors_of_a_set_are_built_by_the_rules_of_the_card() -> None:
+    known = invented()
+    texts = {study_id: study.findings or "" for study_id, study in known.studies.items()}
     card = rexrank.score(
-        shared_data / "iu_xray/predictions/moerad/preds.csv",
-        references,
+        texts,
+        known.references,
         metrics=["bleu2"],
         progress=False,
-        training=texts_of(known),
+        convention="corrected",
+        text_preparation="both+lower",
     )
-    assert card.diversity["references"]["in_training"] == 274
-    row = over_floor(card, settled(known, card)).row("bleu2")
+    found = settled(known, card)
+    assert isinstance(found, Floors)
+    assert over_floor(card, found).rows[0].verdict == "above"
+
+
+def test_moerad_is_below_the_floor_of_iu_xray(iu: Floors, shared_data: Path) -> None:
+    references = shared_data / "iu_xray/ReXRank_IUXray_test.json"
+    chosen = iu.of("bleu2")
+    assert chosen is not None
+    blind, card = (
+        rexrank.score(texts, references, metrics=["bleu2"], progress=False)
+        for texts in (chosen.predictions or {}, shared_data / "iu_xray/predictions/moerad/preds.csv")
+    )
+    row = over_floor(card, blind).row("bleu2")
     assert row is not None
-    assert row.paired.interval is not None
     assert row.paired.scores == (pytest.approx(0.2627, abs=5e-5), pytest.approx(0.2882, abs=5e-5))
-    assert (row.floor, row.verdict) == ("Floor - constant report", "below")
-    assert row.paired.interval[1] < -0.01
+    assert row.verdict == "below"
+    assert row.paired.interval == (pytest.approx(-0.0351, abs=5e-4), pytest.approx(-0.0158, abs=5e-4))

@@ -63,7 +63,21 @@ class _Study:
 
 @dataclass(frozen=True)
 class TrainingStudy(_Study):
-    """One training study; a section is None where the report has none."""
+    """One training study; a section is None where the report has none.
+
+    Attributes:
+        study_id: Opaque id.
+        findings: The radiologist's findings.
+        impression: The radiologist's impression.
+        indication: Why the images were taken, or the whole context as a file of references has it.
+        report: The whole report as the source has it, where that is not what its sections give.
+    """
+
+    report: str | None = None
+
+    def text(self, track: str) -> str | None:
+        """The study's text for a track, or None when it has none."""
+        return self.report if track == "report" and self.report else super().text(track)
 
 
 @dataclass(frozen=True)

@@ -381,4 +381,4 @@ def _sampled(training: list[TrainingStudy]) -> list[TrainingStudy]:
 
 
 def _study(one: TrainingStudy) -> Study:
-    return Study(one.study_id, one.findings, one.impression, context=one.indication)
+    return Study(one.study_id, one.findings, one.impression, one.report, one.indication)

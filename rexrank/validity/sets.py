@@ -95,7 +95,20 @@ def _benchmark(asked: str | os.PathLike[str]) -> tuple[str, bool, Source, list[T
             "build … --out FOLDER` made, or a file of references"
         )
     described = _described(folder)
-    return str(described.get("name")), described.get("references") == "public", str(folder / REFERENCE_FILE), []
+    name, public = str(described.get("name")), described.get("references") == "public"
+    return name, public, str(folder / REFERENCE_FILE), _known_training(name)
+
+
+def _known_training(name: str) -> list[TrainingStudy]:
+    """The training studies of a benchmark whose texts an installed package has; none of others."""
+    from rexrank.benchmarks import iu_xray
+
+    if name != iu_xray.NAME:
+        return []
+    try:
+        return iu_xray.training()
+    except BenchmarkError:
+        return []
 
 
 def _described(folder: Path) -> Mapping[str, Any]:
@@ -112,7 +125,7 @@ def _described(folder: Path) -> Mapping[str, Any]:
 
 def _training(source: Source, track: Track) -> list[TrainingStudy]:
     studies = read_references(source, track).studies.values()
-    return [TrainingStudy(one.study_id, one.findings, one.impression, one.context) for one in studies]
+    return [TrainingStudy(one.study_id, one.findings, one.impression, one.context, one.report) for one in studies]
 
 
 def _named(source: Source) -> str:
