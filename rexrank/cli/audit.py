@@ -7,8 +7,8 @@ printed, and the page has everything behind them. It is one file, needs no
 network, prints, and holds no report text. docs/audit.md explains each section.
 
 A benchmark brings references, training reports and what is known of its
-studies. Files of your own do too: --references and --train. Ids of single studies stand
-on the page of a public benchmark only, else with --public.
+studies. Files of your own do too: --references and --train. Ids of single
+studies stand on the page of a public benchmark only, else with --public.
 
 Examples:
   rexrank audit predictions.csv --benchmark iu-xray

@@ -218,6 +218,9 @@ def _asked(how: Settings) -> list[str]:
 def _floors(card: "ScoreCard", known: EvaluationSet, how: Settings, tell: Report) -> Floors:
     if how.floors is not None:
         return how.floors
+    _need_quality(card)
+    if not known.training:
+        raise RexrankError(f"no training reports of {known.name} are known here; give a file of them with --train")
     given = how.scoring
     settings = EncoderSettings(
         given.get("device"), weights=given.get("weights"), download=bool(given.get("download", True)), progress=False
@@ -252,7 +255,13 @@ def shown_floor(name: str) -> str:
     return name.removeprefix("Floor - ")
 
 
+def _need_quality(card: "ScoreCard") -> None:
+    if not qualities(card):
+        raise RexrankError("no score of whole reports could be computed")
+
+
 def _groups(name: str, card: "ScoreCard", known: EvaluationSet, how: Settings) -> Strata:
+    _need_quality(card)
     return strata({name: card}, known, leading(card), settings=StrataSettings(how.minimum))
 
 

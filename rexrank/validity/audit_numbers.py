@@ -181,7 +181,7 @@ def _group_table(groups: Strata, key: str) -> Table:
                 f"{row.n:,}",
                 number(one.value, form),
                 ends(one.interval, form),
-                _minus(number(apart.estimate.value if apart else None, f"+{form}")),
+                minus(number(apart.estimate.value if apart else None, f"+{form}")),
                 p_number(apart.p_holm if apart else None),
             )
         )
@@ -194,9 +194,9 @@ def _with_ends(one: Estimate | None, form: str) -> str:
     if one is None or one.value is None:
         return NOTHING
     limits = "" if one.interval is None else f" ({one.interval[0]:+{form}} to {one.interval[1]:+{form}})"
-    return _minus(f"{one.value:+{form}}{limits}")
+    return minus(f"{one.value:+{form}}{limits}")
 
 
-def _minus(words: str) -> str:
+def minus(words: str) -> str:
     """Numbers with a minus in the place of a hyphen, at which lines would break."""
     return words.replace("-", "\N{MINUS SIGN}")

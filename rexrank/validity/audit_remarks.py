@@ -12,6 +12,7 @@ from rexrank.scoring.diversity import flags
 from rexrank.scoring.table import ARROWS, by_reason, counted
 from rexrank.validity.audit import AUDITS, Audit, Part
 from rexrank.validity.audit_answers import DELETED, negation, section, texts
+from rexrank.validity.audit_numbers import minus
 from rexrank.validity.layout import NOTHING, ends, number
 from rexrank.validity.stress import Stress
 from rexrank.validity.stress_tables import picture as stress_picture
@@ -84,7 +85,7 @@ def _sight_tables(known: Stress, keys: Sequence[str]) -> Iterator[Table]:
             words = [f"{number(one.by_edit[edit].value, '.2f')} {_SIGHTS[one.sees(edit)]}" for one in cells]
             rows.append((edit.replace("_", " "), *words))
         left = [known.scores[key].cell(DELETED, EVERYWHERE) for key in some]
-        kept = [number(cell.kept.value if cell else None, ".0%") for cell in left]
+        kept = [minus(number(cell.kept.value if cell else None, ".0%")) for cell in left]
         rows.append(("left once every “no” is deleted", *kept))
         caption = (
             "How often the error ranks below a harmless change: 1 always, .5 as a coin. Last row: what is left of the "
