@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+# Marks that turn the order of what is read around (Unicode property Bidi_Control), so that one name looks like another.
+TURNING_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
@@ -37,6 +39,13 @@ def escaped(text: str) -> str:
 def plain(name: str) -> str:
     """A name that a terminal can show without being moved by it."""
     return "".join(character if character.isprintable() else "?" for character in name)
+
+
+def rounded(share: float) -> str:
+    """A share in whole percent; a rare thing is not told to be none, nor a frequent one to be all."""
+    if 0 < share < 0.01:
+        return "less than 1%"
+    return "more than 99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 def percent(share: float) -> str:

@@ -5,7 +5,8 @@ import math
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from rexrank.board.names import LINK_LENGTH, TURNING_MARKS
+from rexrank.board.names import LINK_LENGTH
+from rexrank.layout import TURNING_MARKS, rounded
 
 MISSING = "—"
 _ENTITIES = {sign: f"&#{ord(sign)};" for sign in "*_`[]()#!|~\\{}$+-."}
@@ -74,11 +75,7 @@ def rank_range(low: int | None, high: int | None) -> str:
 
 def share(value: float) -> str:
     """Return a share of resamples in percent; a rare one is not told to be none, nor a frequent one to be all."""
-    if 0 < value < 0.01:
-        return "less than 1 %"
-    if 0.99 < value < 1:
-        return "more than 99 %"
-    return f"{value:.0%}".replace("%", " %")
+    return rounded(value).replace("%", " %")
 
 
 def moment(time: datetime | None) -> str:

@@ -377,7 +377,8 @@ def test_progress_counts_to_its_end(cards: list[ScoreCard]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "safe"), [("a<b", "a&lt;b"), ('"', "&quot;"), ("\u202e", "\ufffd"), ("\x1b", "\ufffd"), ("ü", "ü")]
+    ("given", "safe"),
+    [("a<b", "a&lt;b"), ('"', "&quot;"), ("\u202e", "\ufffd"), ("\x1b", "\ufffd"), ("\u061c", "\ufffd"), ("ü", "ü")],
 )
 def test_words_are_made_harmless(given: str, safe: str) -> None:
     assert text(given) == safe

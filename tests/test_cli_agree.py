@@ -160,3 +160,10 @@ def test_names_of_files_and_columns_are_no_markup(agreed: Agree, tmp_path: Path)
     assert out.startswith("**Judgements (j?\\# \\<b\\>.csv): ")
     assert "<img>" not in out
     assert "\\<img\\>\\|x" in out
+
+
+def test_nothing_is_compared_where_all_ratings_are_alike(agreed: Agree, tmp_path: Path) -> None:
+    rows = [{**row, "rating": 3} for row in table_rows()]
+    code, out, _ = agreed(write_csv(tmp_path / "judged.csv", rows), "--metrics", "bleu2")
+    assert code == NOTHING_COMPUTED
+    assert "No value" in out

@@ -211,3 +211,10 @@ def test_intervals_of_tau_cover_what_is_true() -> None:
         low, high = found.interval or (0.0, 0.0)
         held += low <= truth <= high
     assert 0.9 <= held / trials <= 0.99
+
+
+def test_a_perfect_order_has_no_interval_whatever_rounding_makes_of_it() -> None:
+    for n in range(2, 40):
+        values = np.arange(float(n))
+        found = Resampling(list(range(n)), resamples=20).compare("kendall", {"a": values}, values).estimates["a"]
+        assert (found.interval, found.value) == (None, pytest.approx(1.0))

@@ -6,13 +6,13 @@ from html import escape
 
 from rexrank.analysis.blocks import Block, Paragraph, Picture, Points, Section, Table
 from rexrank.errors import RexrankError
+from rexrank.layout import TURNING_MARKS
 
 _log = logging.getLogger(__name__)
 # Names of systems come from others: marks that turn the direction of reading make one look like another, and HTML may
 # hold no control characters.
-_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
 _CONTROLS = [number for number in (*range(0x20), *range(0x7F, 0xA0)) if chr(number) not in "\t\n"]
-_HARMFUL = dict.fromkeys([*map(ord, _TURNING), *_CONTROLS], "\ufffd")
+_HARMFUL = dict.fromkeys([*map(ord, TURNING_MARKS), *_CONTROLS], "\ufffd")
 
 _CSS = """
 :root {

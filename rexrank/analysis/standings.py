@@ -7,7 +7,7 @@ from rexrank.analysis.cards import BETTER, CardSet
 from rexrank.analysis.study_table import digits_of, direction_of, label_of
 from rexrank.figures import Figure, Row, intervals
 from rexrank.figures.scales import number
-from rexrank.layout import percent
+from rexrank.layout import percent, rounded
 from rexrank.statistics.draws import Draws
 from rexrank.statistics.ranks import LEAST_UNITS, RankRange, rank_ranges
 
@@ -98,7 +98,7 @@ def _ranking_table(cards: CardSet, key: str, places: list[RankRange] | None) -> 
     rows = []
     for index in cards.order:
         place = "–" if places is None else f"{places[index].rank} ({_span(places[index])})"
-        first = "–" if places is None else f"{places[index].p_first:.0%}"
+        first = "–" if places is None else rounded(places[index].p_first)
         rows.append(
             (cards.names[index], _with_interval(cards, index, key), place, first, f"{_defined(cards, index, key):,}")
         )

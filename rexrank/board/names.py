@@ -8,6 +8,8 @@ import re
 import unicodedata
 from urllib.parse import urlsplit, urlunsplit
 
+from rexrank.layout import TURNING_MARKS
+
 NAME_LENGTH, LINK_LENGTH, PATH_PART_BYTES = 96, 300, 255
 # None of these means anything in HTML or Markdown without a bracket or an angle before it, which are refused.
 PUNCTUATION = "._-/()+,"
@@ -16,8 +18,6 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 GENERIC_SLUG = "model"
 # Letters to Unicode, but nothing is seen of them: a name could be blank or pass for another one.
 INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
-# Marks that turn the order of what is read around (Unicode property Bidi_Control).
-TURNING_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def model_name(text: str) -> str:

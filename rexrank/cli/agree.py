@@ -31,6 +31,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
+from rexrank.cli.cards import draw, words_of
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError
 from rexrank.files import user_path
@@ -38,6 +39,7 @@ from rexrank.files import user_path
 if TYPE_CHECKING:
     from rexrank.experts.agreement import Agreement, Scored
     from rexrank.experts.judgements import Judgements
+    from rexrank.figures import Figure
     from rexrank.scoring.card import ScoreCard
 
 _KINDS = ("radpref", "rexval", "radevalx", "radeval", "table")
@@ -96,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rexrank.metrics import InvalidCall
     from rexrank.statistics import InvalidStatistics
 
-    given = _names(arguments.given)
+    given = words_of(arguments.given) or []
     judgements = load(arguments.set, arguments.kind, arguments.allow_missing, arguments.blank_cells, given)
     judgements.opinion(arguments.against)  # refused before any work
     try:
@@ -114,9 +116,11 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(found.to_json())
     else:
         print(markdown(found) if arguments.markdown else text(found))
+    if not any(one.value is not None for every in found.comparisons.values() for one in every.estimates.values()):
+        return NOTHING_COMPUTED
     # Printed first, so that a picture that cannot be drawn does not cost the numbers.
     if arguments.plot:
-        _draw(found, arguments.plot, arguments.quiet)
+        draw(lambda: _picture(found), arguments.plot, arguments.quiet)
     return DONE
 
 
@@ -141,7 +145,7 @@ def _scores(
         if twice := [name for name in read if name in columns]:
             raise RexrankError(f"{arguments.scores} and {judgements.source} both have {', '.join(twice)}; rename one")
         columns |= read
-    given, assumed = given_scores(columns, _names(arguments.lower))
+    given, assumed = given_scores(columns, words_of(arguments.lower) or [])
     computed: dict[str, Scored] = {}
     unavailable: dict[str, str] = {}
     if arguments.metrics or not given:
@@ -209,7 +213,7 @@ def _card(arguments: argparse.Namespace, judgements: "Judgements") -> "ScoreCard
         {named: texts[1] for named, texts in with_texts.items()},
         protocol=arguments.protocol,
         track="report",
-        metrics=arguments.metrics if arguments.metrics == "all" else _names(arguments.metrics) or None,
+        metrics=arguments.metrics if arguments.metrics == "all" else words_of(arguments.metrics) or None,
         device=arguments.device,
         progress=not arguments.quiet,
         weights=arguments.weights,
@@ -227,7 +231,7 @@ def _agreement(arguments: argparse.Namespace, judgements: "Judgements", scores: 
         return agree(judgements, scores, arguments.against, arguments.resamples, arguments.seed, report)
 
 
-def _draw(found: "Agreement", file: str, quiet: bool) -> None:
+def _picture(found: "Agreement") -> "Figure":
     from rexrank.experts.tables import NAMES
     from rexrank.figures import Row, intervals
 
@@ -239,10 +243,4 @@ def _draw(found: "Agreement", file: str, quiet: bool) -> None:
     ends = {name: one.interval or (None, None) for name, one in estimates.items()}
     rows = [Row(name, one.value, ends[name][0], ends[name][1], one is beside) for name, one in estimates.items()]
     title = f"{NAMES['kendall']} with radiologists ({found.label})"
-    intervals(rows, title, "higher", beside.value if beside else None).save(file)
-    if not quiet:
-        print(f"written: {file}", file=sys.stderr)
-
-
-def _names(words: str | None) -> list[str]:
-    return [word.strip() for word in (words or "").split(",") if word.strip()]
+    return intervals(rows, title, "higher", beside.value if beside else None)

@@ -27,6 +27,8 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 # A score that does not choose between two candidates is right half of the time.
 _TIE_CREDIT = 0.5
+# By so much a perfect order may seem less than that.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,7 @@ class Resampling:
         if value is None:
             return Estimate(None, None, n, ties=ties or {})
         # A perfect order is perfect in every resample, which says nothing of how sure it is.
-        interval = self._interval(draws) if abs(value) < 1 else None
+        interval = self._interval(draws) if abs(value) < 1 - _ROUNDING else None
         return Estimate(value, interval, n, int(np.isnan(draws).sum()), ties or {})
 
     def _interval(self, draws: Floats) -> tuple[float, float] | None:
