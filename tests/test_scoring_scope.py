@@ -206,7 +206,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert (done.returncode, "ISO 639-1" in done.stderr) == (2, True)
 
 
-def test_a_german_benchmark_of_ct_on_a_board(hub_server: Any, tmp_path: Path) -> None:
+def test_a_german_benchmark_of_ct_on_a_board(hub_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit is refused there too, and neither makes a row incomplete nor takes a column."""
     from hosting import host
 
@@ -230,6 +230,11 @@ def test_a_german_benchmark_of_ct_on_a_board(hub_server: Any, tmp_path: Path) ->
     assert "made for reports of CXR and texts in English" in result.metrics["f1labels_micro_14"].reason
     (row,) = hosted.leaderboard()
     assert (row["rank"], row["complete"]) == (1, True)
+    monkeypatch.setenv("HF_ENDPOINT", hub_server.url)
+    monkeypatch.setenv("HF_TOKEN", hosted.worker_token)
+    address = f"hf://datasets/{hosted.repo('toy')}"
+    for references in (address, f"{address}@main/data/test.parquet"):
+        assert card_of(references=references, metrics=["bleu2"]).scope["source"] == "benchmark.yaml"
     found = hosts.load(hosted.hub, hosted.namespace)
     assert (found.benchmarks["toy"].modality, found.benchmarks["toy"].language) == ("CT", "de")
     assert "rouge1" in found.computes()

@@ -70,6 +70,45 @@ def fetch(source: str | os.PathLike[str], role: Role, limits: Limits) -> Content
     return _content(path, _shown(path.name or address), limits)
 
 
+def describing(source: str | os.PathLike[str], limits: Limits) -> bytes | None:
+    """The ``benchmark.yaml`` that belongs to references.
+
+    Args:
+        source: As for references: the folder, or its ``data/test.parquet``, on this machine or in a repo on a Hub.
+        limits: Time for a download.
+
+    Returns:
+        Its bytes; None where there is none, or the Hub gives none: then it gives no references either, and says why.
+
+    Raises:
+        RefusedInput: It is there and cannot be read, or the Hub takes too long.
+    """
+    address = os.fsdecode(source)
+    if address.startswith("hf://"):
+        match = _HUB.fullmatch(address)
+        if match is None or match[4] not in (None, REFERENCE_FILE):
+            return None
+        repo, revision = f"{match[1]}/{match[2]}", match[3]
+        wanted = unquote(revision) if revision else None
+        return _within(limits.download_seconds, repo, lambda: _described(repo, wanted, limits))
+    path = user_path(address)
+    below = PurePosixPath(REFERENCE_FILE).parts
+    folder = path.parents[len(below) - 1] if path.parts[-len(below) :] == below else path
+    if not _is_built(folder):
+        return None
+    return read_file(folder / DESCRIPTION_FILE, DESCRIPTION_FILE, limits, any_ending=True)
+
+
+def _described(repo: str, revision: str | None, limits: Limits) -> bytes | None:
+    from rexrank.hub import HubError, connect
+
+    try:
+        hub = connect()
+        return hub.read(repo, DESCRIPTION_FILE, hub.resolve(repo, revision), limits.file_bytes)
+    except HubError:
+        return None
+
+
 def choose_file(files: Sequence[str], role: Role) -> str:
     """The one data file of a repo that can be meant.
 

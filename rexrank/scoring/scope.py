@@ -8,16 +8,16 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from rexrank.errors import RefusedInput, shown
-from rexrank.files import user_path
 from rexrank.metrics import score_keys
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.reports.languages import Guess, guess
 from rexrank.reports.problems import Problem
-from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
+from rexrank.reports.sources import describing
+from rexrank.reports.studies import Limits
+from rexrank.terms import DESCRIPTION_FILE
 
 ANY = "any"
 _MODALITY = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,31}")
@@ -146,15 +146,15 @@ def _language(asked: object) -> str | None:
 
 def _described(references: Any) -> Mapping[str, str]:
     """Modality and language in the ``benchmark.yaml`` that belongs to the references, where there is one."""
-    folder = _folder_of(references)
-    if folder is None:
+    content = describing(references, Limits()) if isinstance(references, str | os.PathLike) else None
+    if content is None:
         return {}
     import yaml
 
     try:
-        found = yaml.safe_load((folder / DESCRIPTION_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
-        raise _refused(None, "it cannot be read; build the benchmark again") from None
+        found = yaml.safe_load(content)
+    except (ValueError, yaml.YAMLError):
+        found = None
     if not isinstance(found, Mapping):
         raise _refused(None, "it cannot be read; build the benchmark again")
     readers = {"modality": _modality, "language": _language}
@@ -168,18 +168,6 @@ def _described(references: Any) -> Mapping[str, str]:
         if value is not None:
             described[field] = value
     return described
-
-
-def _folder_of(references: Any) -> Path | None:
-    if not isinstance(references, str | os.PathLike) or os.fsdecode(references).startswith("hf://"):
-        return None
-    path = user_path(references)
-    ends = Path(REFERENCE_FILE).parts
-    folders = [path, *([path.parents[len(ends) - 1]] if path.parts[-len(ends) :] == ends else [])]
-    for folder in folders:
-        if all(os.path.isfile(folder / name) for name in (DESCRIPTION_FILE, REFERENCE_FILE)):
-            return folder
-    return None
 
 
 def _refused(field: str | None, message: str) -> RefusedInput:
