@@ -12,7 +12,8 @@ from rexrank import score
 from rexrank.labels import NAMES
 from rexrank.metrics import InvalidCall, compute, metrics
 from rexrank.metrics.features import PairFeatures, TextFeatures, of_kept_references, read_features
-from rexrank.terms import CONVENTIONS, Convention
+from rexrank.reports import read_references
+from rexrank.terms import CONVENTIONS, TRACKS, Convention
 
 EDEMA, EFFUSION, BOTH = "Mild pulmonary edema.", "Small pleural effusion.", "Pulmonary edema and pleural effusion."
 CLEAR, CHANGED = "The lungs are clear.", "Edema has worsened."
@@ -149,3 +150,24 @@ def test_a_score_card_says_by_which_rule(tmp_path) -> None:  # type: ignore[no-u
     path.write_text(json.dumps(references))
     again = score(predictions, str(path), "plain", metrics=["bleu2", "f1labels_micro_14"], progress=False)
     assert again.summary == card.summary
+
+
+def test_records_hold_lists_of_references() -> None:
+    both = [f"FINDINGS: {EDEMA} IMPRESSION: {EFFUSION}", f"FINDINGS: {BOTH} IMPRESSION: {CLEAR}"]
+    records = {
+        "lists": {"findings": [EDEMA, EFFUSION, ""], "impression": [CLEAR], "patient_id": 7},
+        "reports": {"report": both, "patient_id": 8},
+        "one": {"findings": EDEMA, "impression": CLEAR},
+        "late": {"report": [f"IMPRESSION: {CLEAR}", both[0]]},
+    }
+    findings, impression, report = (read_references(records, track).studies for track in TRACKS)
+    assert [findings[name].texts("findings") for name in records] == [
+        [EDEMA, EFFUSION],
+        [EDEMA, BOTH],
+        [EDEMA],
+        [EDEMA],
+    ]
+    assert [len(impression[name].texts("impression")) for name in records] == [1, 2, 1, 2]
+    assert report["reports"].texts("report") == both
+    assert report["lists"].texts("report") == [f"Findings: {EDEMA} Impression: {CLEAR}", f"Findings: {EFFUSION}"]
+    assert findings["lists"].patient_id == "7"

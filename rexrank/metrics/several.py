@@ -64,8 +64,8 @@ def fold(
         statistics = None if judged.statistics is None else judged.statistics[chosen]
     else:
         chosen = first[:-1]
-        values = _means(judged.values[:, None], first)[:, 0]
-        statistics = None if judged.statistics is None else _means(judged.statistics, first)
+        values = means(judged.values[:, None], first)[:, 0]
+        statistics = None if judged.statistics is None else means(judged.statistics, first)
     reasons = {
         position: judged.reasons[int(chosen[position])] for position in np.flatnonzero(np.isnan(values)).tolist()
     }
@@ -101,7 +101,7 @@ def _best(near: Floats, first: Integers) -> Integers:
     return np.array([start + int(np.argmax(near[start:end])) for start, end in zip(starts, ends, strict=True)])
 
 
-def _means(rows: Floats, first: Integers) -> Floats:
+def means(rows: Floats, first: Integers) -> Floats:
     """Means of the defined rows of each study, [n, k] of [references, k]; nan where there is none."""
     lost = np.isnan(rows.sum(axis=1, keepdims=True))
     sums = np.add.reduceat(np.where(lost, 0.0, rows), first[:-1], axis=0)

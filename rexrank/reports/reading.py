@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, TypeGuard
 
 from rexrank.errors import RefusedInput
@@ -14,7 +15,7 @@ from rexrank.reports.json_files import Entry, Fields, RepeatedFields
 from rexrank.reports.problems import Problem
 from rexrank.reports.sections import read_sections
 from rexrank.reports.sources import Role, fetch
-from rexrank.reports.studies import Limits, Predictions, References, Study, is_blank, is_encodable
+from rexrank.reports.studies import Limits, Predictions, References, Study, is_blank, is_encodable, whole_report
 from rexrank.terms import TRACKS, Track
 
 Source = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any]
@@ -229,19 +230,31 @@ class Reader:
             names = ", ".join(f'"{name}"' for name in _REFERENCE_FIELDS)
             self.faults.add("wrong_type", f"it has none of the fields {names}", study_id)
             return Study(study_id)
-        report = self._first(study_id, value, REPORT_FIELDS)
+        reports = self._texts(study_id, value, REPORT_FIELDS)
         context = value.get("context")
         context = context if isinstance(context, str) and context.strip() else None
         further: dict[str, Any] = {"patient_id": _patient(value), "attributes": _attributes(value)}
         if any(name in value for name in _SECTION_FIELDS):
-            findings = self._first(study_id, value, FINDINGS_FIELDS)
-            impression = self._first(study_id, value, IMPRESSION_FIELDS)
-            return Study(study_id, findings, impression, report, context, **further)
-        return replace(_split(study_id, report, context, track), **further)
+            findings = self._texts(study_id, value, FINDINGS_FIELDS)
+            impressions = self._texts(study_id, value, IMPRESSION_FIELDS)
+            wholes = reports or [whole_report(*both) or "" for both in zip_longest(findings, impressions)]
+            several = {"findings": findings, "impression": impressions, "report": wholes}[track]
+            further["alternatives"] = tuple(several[1:])
+            finding, impression, report = (next(iter(one), None) for one in (findings, impressions, reports))
+            return Study(study_id, finding, impression, report, context, **further)
+        split = [_split(study_id, report, context, track) for report in reports] or [Study(study_id, context=context)]
+        split.sort(key=lambda one: not one.has(track))
+        further["alternatives"] = tuple(text for one in split[1:] for text in one.texts(track))
+        return replace(split[0], **further)
 
-    def _first(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> str | None:
+    def _texts(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> list[str]:
+        """The texts of the first field that is there: one, or a list from several readers."""
         field = next((name for name in fields if name in value), None)
-        return self.section(study_id, value[field], field) if field else None
+        if field is None:
+            return []
+        given = value[field]
+        texts = [self.section(study_id, one, field) for one in (given if isinstance(given, list | tuple) else [given])]
+        return [text for text in texts if text is not None]
 
     def section(self, study_id: str, value: object, field: str | None) -> str | None:
         """A section's text, or None where it is absent or faulty."""
@@ -303,10 +316,8 @@ def _prediction_field(values: Mapping[str, Any], reader: Reader) -> str | None:
     return None
 
 
-def _split(study_id: str, report: str | None, context: str | None, track: Track) -> Study:
+def _split(study_id: str, report: str, context: str | None, track: Track) -> Study:
     """A study whose file gives the whole report only."""
-    if report is None:
-        return Study(study_id, context=context)
     sections = read_sections(report)
     if not sections.headers:
         return _study(study_id, track, report, (), context)

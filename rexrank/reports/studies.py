@@ -100,6 +100,14 @@ class Study:
             return bool(self.report or self.findings or self.impression)
         return bool(self.findings if track == "findings" else self.impression)
 
+    def texts(self, track: Track) -> list[str]:
+        """All references of a track, as the file has them; none where the study has no text of it."""
+        if track == "report":
+            first = self.report or whole_report(self.findings, self.impression)
+        else:
+            first = self.findings if track == "findings" else self.impression
+        return [text for text in (first, *self.alternatives) if text]
+
 
 @dataclass(frozen=True)
 class Predictions:

@@ -20,7 +20,6 @@ from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Floats
 from rexrank.reports.problems import shown_id
 from rexrank.reports.reading import LABEL_PREFIX
-from rexrank.reports.studies import Study, whole_report
 from rexrank.scoring.table import counted
 from rexrank.statistics.sample import Flags
 from rexrank.terms import Track
@@ -134,7 +133,7 @@ class _Studies:
         return cls(
             evaluation_set.name,
             evaluation_set.track,
-            [_texts(study, evaluation_set.track) for study in studies],
+            [study.texts(evaluation_set.track) for study in studies],
             [evaluation_set.attributes.get(study_id, {}) for study_id in study_ids],
         )
 
@@ -164,14 +163,6 @@ class _Studies:
         names = dict.fromkeys(name for known in self.attributes for name in known if name.startswith(LABEL_PREFIX))
         every = [name.removeprefix(LABEL_PREFIX) for name in names]
         return [name for name in every if name != "normal" and any(said is not None for said in self.human(name))]
-
-
-def _texts(study: Study, track: Track) -> list[str]:
-    if track == "report":
-        first = study.report or whole_report(study.findings, study.impression)
-    else:
-        first = study.findings if track == "findings" else study.impression
-    return [text for text in (first, *study.alternatives) if text]
 
 
 def _yes_or_no(said: str | None) -> bool | None:
