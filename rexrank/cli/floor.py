@@ -5,7 +5,7 @@ answer to every study, the most frequent report, a random one, and that of the
 training study whose indication is most similar. Which of them a system has to
 beat in a score is decided on the training split. docs/floors.md explains it.
 
-Floors of a benchmark's folder go into it with --out BENCHMARK/floors/TRACK; there
+Floors go into a benchmark's folder with --out BENCHMARK/floors/TRACK, where
 `rexrank score … --floor BENCHMARK` finds them. --push sends them to the
 benchmark's dataset repo. Texts are stored of public benchmarks alone.
 
