@@ -13,7 +13,8 @@ def table(found: Answered) -> str:
     """Accuracy, categories, negations, letters, and what should not be overlooked."""
     card = found.card
     head = f"{counted(card.n, 'question')} · answers read as {card.convention}"
-    drawn = counted(card.interval.get("units", card.n), card.interval["unit"])
+    units = card.interval.get("units")
+    drawn = counted(card.n, "question") if units is None else counted(units, card.interval["unit"])
     how = f"intervals: {card.interval['method']}, {counted(card.interval['resamples'], 'resample')} of {drawn}"
     blocks = [[head], _accuracy(found), [how], _negations(found), _letters(found), _absent(found), _flags(found)]
     signatures = ["signatures:", *(f"  {one}" for one in card.signatures.values())]

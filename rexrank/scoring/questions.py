@@ -63,7 +63,8 @@ class Asked:
             side: {"source": name, "sha256": sha256 or card.inputs[side]["sha256"]}
             for side, (name, sha256) in self.inputs.items()
         }
-        return replace(card, inputs={**card.inputs, **inputs}, interval={**card.interval, "unit": self.questions.unit})
+        interval = {**card.interval, **({} if self.groups is None else {"unit": self.questions.unit})}
+        return replace(card, inputs={**card.inputs, **inputs}, interval=interval)
 
 
 def asks_questions(metrics: object) -> bool:
