@@ -4,6 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, REFUSED, WRONG_USAGE, main
@@ -44,6 +46,20 @@ def test_it_prints_four_answers_and_writes_the_page(folder: Path, capsys: pytest
 def test_ids_need_a_word_of_whoever_owns_the_files(folder: Path) -> None:
     assert main([*QUICK, "--public", "--out", "mine.html"]) == DONE
     assert ">S3<" in (folder / "mine.html").read_text()
+
+
+@pytest.mark.parametrize("who", ["private", "public"])
+def test_a_private_benchmark_shows_no_id(folder: Path, who: str) -> None:
+    texts = json.loads((folder / "references.json").read_text())
+    studies = [{"study_id": study, "findings": text, "context": None} for study, text in texts.items()]
+    (folder / "mine/data").mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(studies), folder / "mine/data/test.parquet")
+    (folder / "mine/benchmark.yaml").write_text(f"name: mine\nreferences: {who}\n")
+    words = ["audit", "predictions.json", "--benchmark", "mine", *QUICK[4:]]
+    assert main(words) == DONE
+    html = (folder / "audit.html").read_text()
+    assert (">S3<" in html) == (who == "public")
+    assert ("nobody said that studies of this set may be shown" in html) == (who == "private")
 
 
 def test_json_holds_answers_and_no_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from rexrank.analysis.blocks import Block, Paragraph, Section, listed
 from rexrank.analysis.study_table import digits_of, direction_of, label_of
@@ -92,10 +92,8 @@ def texts(found: Audit) -> Answer:
     beside = found.card.diversity["references"]
     verdict = f"{known['distinct']:,} for {counted(known['n'], 'study')}"
     reasons = [
-        f"It wrote {counted(known['distinct'], 'different text')} for {counted(known['n'], 'study')}; the most "
-        f"frequent one stands {known['most_frequent']:,} times ({known['most_frequent_share']:.0%}). "
-        f"Radiologists wrote {beside['distinct']:,} for the same studies, the most frequent one "
-        f"{beside['most_frequent']:,} times ({beside['most_frequent_share']:.0%})."
+        f"It wrote {counted(known['distinct'], 'different text')} for {counted(known['n'], 'study')}; "
+        f"{_repeats(known)}. Radiologists wrote {beside['distinct']:,} for the same studies; {_repeats(beside)}."
     ]
     if flags(found.card.diversity):
         reasons.append("So few texts are templates: the scores say how well templates fit, not what the system sees.")
@@ -105,6 +103,14 @@ def texts(found: Audit) -> Answer:
             f"{known['in_training_share']:.0%} of the system's."
         )
     return Answer(TEXTS_QUESTION, verdict, tuple(reasons))
+
+
+def _repeats(known: Mapping[str, Any]) -> str:
+    """How often the most frequent text of one side stands there."""
+    times = known["most_frequent"]
+    return (
+        f"one of them stands {times:,} times ({known['most_frequent_share']:.0%})" if times > 1 else "none is repeated"
+    )
 
 
 def negation(found: Audit) -> Answer:

@@ -80,7 +80,7 @@ def _above_table(found: Audit) -> Table:
                 shown_floor(row.floor),
             )
         )
-    head = ("Score", found.name, "Floor", "Difference (95 % interval)", "So it is", "Which floor")
+    head = ("Score", found.name, "Floor", "Difference (95% interval)", "So it is", "Which floor")
     caption = (
         "Which floor counts was decided on the training split, for each score. Intervals draw the same studies for "
         "both and are not corrected for the number of scores; level: 0 lies inside."
@@ -116,7 +116,7 @@ def abnormal(found: Audit) -> Section:
                     _STANDING[side(key, above)] if above else "hidden",
                 )
             )
-    head = ("Score, studies", "n", found.name, "Floor", "Difference (95 % interval)", "So it is")
+    head = ("Score, studies", "n", found.name, "Floor", "Difference (95% interval)", "So it is")
     table = (Table(head, tuple(rows), "Against the same floors as above."),) if rows else ()
     return section(said, table)
 
@@ -185,7 +185,7 @@ def _group_table(groups: Strata, key: str) -> Table:
                 p_number(apart.p_holm if apart else None),
             )
         )
-    head = ("Studies", "n", label_of(key), "95 % interval", "To others", "p, corrected")
+    head = ("Studies", "n", label_of(key), "95% interval", "To others", "p, corrected")
     return Table(head, tuple(rows), f"{label_of(key)}, {direction_of(key)} is better")
 
 

@@ -114,7 +114,7 @@ def audits(found: Audit) -> Section:
         "Each looks for one kind of error, by rules. A study in which there is nothing to judge has no value: a system "
         "that names no side makes no error of side, and says less."
     )
-    table = Table(("Audit", "Value", "95 % interval", "Studies judged"), tuple(rows))
+    table = Table(("Audit", "Value", "95% interval", "Studies judged"), tuple(rows))
     blocks = (Paragraph(said), table, Folded("What each of them is", (Points(tuple(meant)),)))
     return Section("Audits of single errors", blocks, level=2)
 
