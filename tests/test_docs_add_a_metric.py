@@ -23,10 +23,12 @@ from rexrank.metrics import metrics
 from rexrank.metrics.documentation import scores_table
 from rexrank.protocols import load
 from rexrank.scoring.plan import plan
+from rexrank.validity.audit import single_errors
 print(json.dumps({
     "file": metrics()["same_sides"].compute.__code__.co_filename,
     "all": "same_sides" in plan("all", load("plain")).keys,
     "table": scores_table(metrics()["same_sides"]),
+    "audit": "same_sides" in single_errors(),
     "host": "same_sides" in backend.rules.rules("plain", None).metrics,
     "column": space.rules.score_column("same_sides", None).label,
 }))
@@ -97,7 +99,7 @@ def test_the_stress_suite_says_what_it_sees(checkout: Path) -> None:
 def test_the_page_and_the_board_pick_it_up(checkout: Path) -> None:
     found = json.loads(run(checkout, [sys.executable, "-c", PICKED_UP]))
     assert found["file"] == str(checkout / METRIC)
-    assert (found["all"], found["host"], found["column"]) == (True, True, "Same sides")
+    assert (found["all"], found["audit"], found["host"], found["column"]) == (True, True, True, "Same sides")
     assert "| `same_sides` | Share of studies whose reports name the same sides. | higher | 0 to 1 |" in found["table"]
 
 

@@ -157,6 +157,7 @@ METRIC = Metric(
     compute=_compute,
     source="rexrank",
     english_only=True,
+    is_audit=True,
     examples=(
         Example("Small left effusion. No effusion.", "Small left effusion. No effusion."),
         Example("Thank you.", "Thank you."),

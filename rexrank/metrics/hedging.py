@@ -74,5 +74,6 @@ METRIC = Metric(
     compute=_compute,
     source="rexrank",
     english_only=True,
+    is_audit=True,
     examples=(Example("Old granulomatous exposure.", "Old granulomatous exposure."),),
 )

@@ -118,4 +118,5 @@ METRIC = Metric(
     compute=_compute,
     source="rexrank",
     english_only=True,
+    is_audit=True,
 )

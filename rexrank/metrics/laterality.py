@@ -86,5 +86,6 @@ METRIC = Metric(
     compute=_compute,
     source="rexrank",
     english_only=True,
+    is_audit=True,
     examples=(Example("The lungs are clear.", "The lungs are clear."),),
 )

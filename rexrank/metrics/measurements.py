@@ -135,5 +135,6 @@ METRIC = Metric(
     compute=_compute,
     source="rexrank",
     english_only=True,
+    is_audit=True,
     examples=(Example("Small nodule.", "Small nodule."),),
 )

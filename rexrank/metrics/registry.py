@@ -151,6 +151,8 @@ class Metric:
             `rexrank.score` fills in the attribute of the same name (`rexrank.reports.known`).
         needs_of: Gives the names of the features that a score needs under options; None where options change nothing.
         english_only: Whether it understands English alone, so that a reference in another script has no score.
+        is_audit: Whether it looks in each study for one kind of error alone, whatever else is wrong; `rexrank audit`
+            brings these along.
         task: ``report``, or ``vqa`` for answers to questions; ``all`` names the metrics of reports.
         missing: Says in one sentence what the metric lacks on this machine, or None; looked up before computing.
         formula_of: From a score key and the parts of its signature to the formula of its summed statistics, None for a
@@ -169,6 +171,7 @@ class Metric:
     context: tuple[str, ...] = ()
     needs_of: NeedsOf | None = None
     english_only: bool = False
+    is_audit: bool = False
     task: Literal["report", "vqa"] = "report"
     missing: Callable[[], str | None] | None = None
     formula_of: FormulaOf | None = None

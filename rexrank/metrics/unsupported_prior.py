@@ -164,5 +164,6 @@ METRIC = Metric(
     ),
     context=("prior",),
     english_only=True,
+    is_audit=True,
     examples=(Example("The nodule is stable.", "The nodule is stable."),),
 )

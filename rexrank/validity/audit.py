@@ -8,10 +8,11 @@ may fail, and then says why, at no cost to the others. `rexrank.validity.audit_a
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from rexrank.errors import RexrankError
-from rexrank.metrics import metric_of, score_keys
+from rexrank.metrics import metric_of, metrics, score_keys
 from rexrank.protocols import UnknownProtocol, load
 from rexrank.reports.reading import Source
 from rexrank.scoring.encoding import EncoderSettings
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# Each finds one kind of error alone, in single studies; a report may be bad in all other ways.
-AUDITS = ("laterality", "hedging", "measurements", "unsupported_prior", "invented_device", "contradiction")
 # Beside those of the protocol, so that a page without neural models does not hang on one score.
 _FURTHER = ("bleu2", "rouge_l", "cider", "f1labels_micro_14")
 _MOST_LEADING = 3
@@ -158,6 +157,12 @@ def audit(
     return Audit(name, evaluation_set, card, how, floors, over, against, groups, stressed)
 
 
+@cache
+def single_errors() -> tuple[str, ...]:
+    """Scores that find one kind of error alone, in single studies; a report may be bad in all other ways."""
+    return tuple(key.key for metric in metrics().values() if metric.is_audit for key in metric.keys)
+
+
 def qualities(card: "ScoreCard") -> list[str]:
     """Scores of whole reports, those that rank first; neither audits of single errors nor one label of many."""
     fitting = [
@@ -167,7 +172,7 @@ def qualities(card: "ScoreCard") -> list[str]:
         and known.direction != "none"
         and known.of_mean is None
         and known.kind != "set"
-        and key not in AUDITS
+        and key not in single_errors()
     ]
     try:
         ranking = load(f"{card.protocol}@{card.protocol_version}").ranking
@@ -179,8 +184,8 @@ def qualities(card: "ScoreCard") -> list[str]:
 
 def leading(card: "ScoreCard") -> list[str]:
     """The first few of these, each of another metric."""
-    metrics = {metric_of(key).name: key for key in reversed(qualities(card))}
-    return [key for key in qualities(card) if key in metrics.values()][:_MOST_LEADING]
+    first = {metric_of(key).name: key for key in reversed(qualities(card))}
+    return [key for key in qualities(card) if key in first.values()][:_MOST_LEADING]
 
 
 def _attempt(what: str, build: Callable[[], Found]) -> Part[Found]:
@@ -212,7 +217,7 @@ def _scored(predictions: Source, known: EvaluationSet, how: Settings, tell: Repo
 
 def _asked(how: Settings) -> list[str]:
     wanted = [*load(how.protocol).metrics, *_FURTHER] if how.metrics is None else how.metrics
-    return list(dict.fromkeys([*wanted, *AUDITS]))
+    return list(dict.fromkeys([*wanted, *single_errors()]))
 
 
 def _floors(card: "ScoreCard", known: EvaluationSet, how: Settings, tell: Report) -> Floors:
@@ -269,7 +274,7 @@ def _stressed(card: "ScoreCard", known: EvaluationSet, how: Settings, tell: Repo
     if not how.stress_reports:
         raise RexrankError("it was not asked for")
     texts, _ = chosen(references=known.references, track=known.track, number=how.stress_reports)
-    keys = list(dict.fromkeys([*qualities(card), *AUDITS]))
+    keys = list(dict.fromkeys([*qualities(card), *single_errors()]))
     return stress(
         texts,
         keys,

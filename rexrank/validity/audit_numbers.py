@@ -10,7 +10,7 @@ from rexrank.figures import Row as Drawn
 from rexrank.figures import intervals as forest
 from rexrank.scoring.table import ARROWS, counted
 from rexrank.validity import strata_tables
-from rexrank.validity.audit import AUDITS, Audit, shown_floor
+from rexrank.validity.audit import Audit, shown_floor, single_errors
 from rexrank.validity.audit_answers import (
     above_the_floor,
     on_abnormal,
@@ -126,7 +126,7 @@ def scores(found: Audit) -> Section:
     card = found.card
     rows = []
     for key in card.summary:
-        if key in AUDITS:
+        if key in single_errors():
             continue
         form = f".{digits_of(key)}f"
         counts = card.counts.get(key, {})

@@ -10,7 +10,7 @@ from rexrank.analysis.study_table import digits_of, direction_of, label_of
 from rexrank.metrics import score_keys
 from rexrank.scoring.diversity import flags
 from rexrank.scoring.table import ARROWS, by_reason, counted
-from rexrank.validity.audit import AUDITS, Audit, Part
+from rexrank.validity.audit import Audit, Part, single_errors
 from rexrank.validity.audit_answers import DELETED, negation, section, texts
 from rexrank.validity.audit_numbers import minus
 from rexrank.validity.layout import NOTHING, ends, number
@@ -61,7 +61,7 @@ def sights(found: Audit) -> Section:
     blocks: tuple[Block, ...] = ()
     if known is not None and known.scores:
         keys = [key for key in found.qualities if key in known.scores]
-        single = [key for key in AUDITS if key in known.scores]
+        single = [key for key in single_errors() if key in known.scores]
         blocks = (
             Paragraph(
                 f"Each of {counted(known.n, 'report')} ({known.source}) was changed on purpose and scored against "
@@ -98,7 +98,7 @@ def audits(found: Audit) -> Section:
     """What was found of single kinds of errors."""
     card = found.card
     rows, meant = [], []
-    for key in (one for one in AUDITS if one in card.signatures or one in card.unavailable):
+    for key in (one for one in single_errors() if one in card.signatures or one in card.unavailable):
         form, counts = f".{digits_of(key)}f", card.counts.get(key, {})
         judged = counts.get("n", card.n) - counts.get("n_undefined", 0)
         rows.append(
