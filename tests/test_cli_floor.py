@@ -89,6 +89,7 @@ def test_json_and_files(command: Run, tmp_path: Path) -> None:
         ((*FLOOR[:-1], "report_words"), 3, "no value of it is better"),
         ((*SCORE, "--floor", "nowhere"), 1, "there is no benchmark"),
         ((*SCORE, "--train", "nowhere.json"), 2, "training"),
+        ((*SCORE, "--track", "impression", "--floor", "iu-xray"), 1, "impression"),
     ],
 )
 def test_what_cannot_be_done_is_said(command: Run, words: tuple[str, ...], code: int, said: str) -> None:
@@ -107,6 +108,7 @@ def test_a_card_beside_another_card_and_training(command: Run, tmp_path: Path) -
     code, out, err = command(*SCORE, "--floor", str(tmp_path / "card"), "--json")
     (row,) = json.loads(out)["over_floor"]
     assert (row["difference"], row["verdict"], row["n"]) == (0.0, "undecided", 20)
+    assert json.loads(out)["no_floor"] == {}
     assert "note: only 1 distinct text among 20 predictions" in err
 
 

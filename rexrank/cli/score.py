@@ -174,7 +174,7 @@ def run(arguments: argparse.Namespace) -> int:
             language=arguments.language,
             training=_training(arguments, floors),
         )
-        over = None if floors is None else _over(card, floors, arguments)
+        over = None if floors is None or not card.summary else _over(card, floors, arguments)
     except (InvalidCall, NoFolder, UnknownDevice, UnknownProtocol) as error:
         print(f"rexrank score: {error}", file=sys.stderr)
         return WRONG_USAGE

@@ -89,8 +89,7 @@ class OverFloor:
 
     def to_json(self) -> dict[str, Any]:
         """For ``json.dumps(…, allow_nan=False)``."""
-        rows = [row.to_json() for row in self.rows]
-        return {"confidence": self.confidence, "over_floor": rows, "absent": self.absent}
+        return {"over_floor": [row.to_json() for row in self.rows], "no_floor": self.absent}
 
 
 def over_floor(
