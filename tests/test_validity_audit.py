@@ -207,7 +207,7 @@ def test_a_stranger_can_tell_what_the_scores_of_moerad_mean(shared_data: Path) -
     floor, abnormal, texts, negation = answers(found)
     assert floor.verdict == "No"
     assert "it has 0.263" in floor.reasons[0]
-    assert "constant report, 0.288: worse by 0.026" in floor.reasons[0]
+    assert "(one training text for every study) 0.288: worse by 0.026" in floor.reasons[0]
     assert abnormal.verdict == "No"
     assert "On 283 abnormal studies" in abnormal.reasons[0]
     assert "307 normal" in abnormal.reasons[-1]

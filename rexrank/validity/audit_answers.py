@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from rexrank.analysis.blocks import Block, Paragraph, Section, listed
 from rexrank.analysis.study_table import digits_of, direction_of, label_of
+from rexrank.benchmarks.floors import FREQUENT, RANDOM
 from rexrank.metrics import score_keys
 from rexrank.scoring.diversity import flags
 from rexrank.scoring.table import counted
@@ -21,6 +22,7 @@ TEXTS_QUESTION = "How many different texts does it write?"
 NEGATION_QUESTION = "Which scores cannot see negation?"
 DELETED, ADDED = "negation_deleted", "negation_added"
 _UNKNOWN = "Not known"
+_NEAREST = "nearest "
 _ON_ABNORMAL = {"better": "better on the latter", "worse": "worse on the latter", "open": "no clear difference"}
 _SEEN = {"yes": "sees", "barely": "barely sees", "unsure": "may see", None: "may see"}
 _FURTHER_SIGHTS = (
@@ -195,9 +197,19 @@ def _beside_floor(found: Audit, key: str) -> str:
     if row is None:
         return f"{label_of(key)} has no floor."
     return (
-        f"In {label_of(key)} ({row.direction} is better) it has {_value(found, key)}, and the best blind floor, "
-        f"{shown_floor(row.floor)}, {_number(key, row.paired.scores[1])}: {_apart(key, found.above(key))}."
+        f"In {label_of(key)} ({row.direction} is better) it has {_value(found, key)}, and the best blind floor "
+        f"({_meaning(row.floor)}) {_number(key, row.paired.scores[1])}: {_apart(key, found.above(key))}."
     )
+
+
+def _meaning(floor: str) -> str:
+    """What a floor says, for those who meet its name for the first time."""
+    name = shown_floor(floor)
+    if name.startswith(_NEAREST):
+        return f"the training report with the most similar {name.removeprefix(_NEAREST)}"
+    if name == RANDOM:
+        return "a training report drawn at random for each study"
+    return f"{name}: one training text for every study" if name == FREQUENT else "one training text for every study"
 
 
 def _on_group(key: str, row: Row, found: Audit) -> str:
