@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rexrank.metrics.features import FEATURES, Features, TextFeatures
+from rexrank.metrics.finding_matches import ERRORS, SIGNIFICANCES
 from rexrank.metrics.fineradscore import lines
 from rexrank.metrics.ratescore import TYPES, Entity
 
@@ -154,6 +155,25 @@ def crimson_evaluation(prediction: str, references: Sequence[str]) -> dict[str, 
     }
 
 
+def finding_matches(prediction: str, references: Sequence[str]) -> dict[str, Any]:
+    """Each word is a finding; equal words match, some of them with an error."""
+    common, false, missing = compared(prediction, references)
+
+    def findings(side: str, found: Sequence[str]) -> list[dict[str, str]]:
+        return [
+            {"id": f"{side} {word}", "significance": SIGNIFICANCES[number(word, "significance") % 4]} for word in found
+        ]
+
+    return {
+        "reference_findings": findings("R", [*common, *missing]),
+        "predicted_findings": findings("P", [*common, *false]),
+        "matches": [
+            {"ref_id": f"R {word}", "pred_id": f"P {word}", "errors": ERRORS[number(word, "errors") % 3]}
+            for word in common
+        ],
+    }
+
+
 def fineradscore_answer(prediction: str, references: Sequence[str]) -> dict[str, Any]:
     """One correction for each line that can have one, and one insertion where the references say more."""
     _, false, missing = compared(prediction, references)
@@ -197,4 +217,5 @@ PAIR_MAKERS: Mapping[str, Callable[[str, Sequence[str]], Any]] = {
     "green_completion": green_completion,
     "crimson_evaluation": crimson_evaluation,
     "fineradscore_answer": fineradscore_answer,
+    "finding_matches": finding_matches,
 }

@@ -156,7 +156,7 @@ def read_answers(
     pairs: Pairs,
     name: str,
     kinds: tuple[type, ...],
-    read: Callable[[Any, str], Reading | None],
+    read: Callable[[Any, str, str], Reading | None],
     needed: Flags,
 ) -> Answers[Reading]:
     """Read the answers of a judge.
@@ -165,7 +165,7 @@ def read_answers(
         pairs: The texts with their features.
         name: Name of the feature.
         kinds: Types of an answer; None stands for a judge that failed.
-        read: Takes an answer and the prediction; None where it cannot be read.
+        read: Takes an answer, the prediction and the answer's place in the call; None where it cannot be read.
         needed: Which studies depend on their answer, [n], as from `needed_answers`; the others are not read.
 
     Raises:
@@ -174,12 +174,13 @@ def read_answers(
     readings: list[Reading | None] = []
     reasons: dict[int, str] = {}
     for position, answer in enumerate(pairs.pair_features(name)):
+        where = f"features[{name!r}]{pairs.place(position)}"
         if answer is not None and not isinstance(answer, kinds):
             expected = " or ".join(kind.__name__.lower() for kind in kinds)
             found = type(answer).__name__
-            raise InvalidCall(f"features[{name!r}][{position}]: expected {expected}, or None, got {found}")
+            raise InvalidCall(f"{where}: expected {expected}, or None, got {found}")
         is_read = answer is not None and needed[position]
-        readings.append(read(answer, pairs.predictions[position]) if is_read else None)
+        readings.append(read(answer, pairs.predictions[position], where) if is_read else None)
         if needed[position] and readings[-1] is None:
             reasons[position] = FAILED if answer is None else UNPARSED
     counts = {f"n_{reason}": list(reasons.values()).count(reason) for reason in (FAILED, UNPARSED)}

@@ -246,7 +246,7 @@ def _compute(
     parser = check_choice("parser", options.get("parser", _DEFAULT_PARSER[convention]), PARSERS)
     needed = needed_answers(pairs, convention, options.get("on_unsupported_language") == "compute")
     answers = read_answers(
-        pairs, _FEATURE, (str, Mapping), lambda answer, _: evaluate(answer, convention, parser), needed
+        pairs, _FEATURE, (str, Mapping), lambda answer, *_: evaluate(answer, convention, parser), needed
     )
     scores = [None if reading is None else reading.score for reading in answers.readings]
     if convention == "published":

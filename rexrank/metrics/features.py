@@ -148,6 +148,14 @@ FEATURES: Mapping[str, Feature] = {
         "attribute_errors [{ref_id, pred_id, severity, error_types}]}; None where it failed or was not asked",
         runs=False,
     ),
+    "finding_matches": Feature(
+        "pair",
+        "a judge of findings",
+        "dict or JSON text with reference_findings and predicted_findings [{id, significance}] and matches [{ref_id, "
+        "pred_id, errors}], or without matches and with entailed in each finding: findings.md; None where it failed or "
+        "was not asked",
+        runs=False,
+    ),
     "fineradscore_answer": Feature(
         "pair",
         "the judge of FineRadScore",

@@ -217,7 +217,7 @@ def _compute(
         pairs,
         _FEATURE,
         (str, Mapping),
-        lambda answer, prediction: from_answer(answer, prediction, convention, parser),
+        lambda answer, prediction, _: from_answer(answer, prediction, convention, parser),
         needed_answers(pairs, convention, reads_all_scripts=True),
     )
     worst = [None if reading is None else float(reading.worst) for reading in answers.readings]

@@ -228,7 +228,7 @@ def _compute(
     pairs: Pairs, keys: Sequence[str], convention: Convention, options: Mapping[str, Any]
 ) -> dict[str, Outcome]:
     needed = needed_answers(pairs, convention, options.get("on_unsupported_language") == "compute")
-    answers = read_answers(pairs, _FEATURE, (str,), lambda text, _: from_completion(text, "corrected"), needed)
+    answers = read_answers(pairs, _FEATURE, (str,), lambda text, *_: from_completion(text, "corrected"), needed)
     readings = answers.readings
     if convention == "published":
         readings = [from_completion(text, "published") for text in pairs.pair_features(_FEATURE)]

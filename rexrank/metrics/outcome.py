@@ -21,6 +21,8 @@ REASONS: Mapping[str, str] = {
     "original_fails": "The original fails or divides 0 by 0 here, or the value is no finite number.",
     "failed": "An encoder, a judge or a program gave nothing for this study.",
     "unparsed": "The judge's answer cannot be read.",
+    "no_finding_listed": "The judge lists no finding on the side that the score is about.",
+    "no_significance": "The judge does not say what each finding means for the patient.",
     "no_findings": "GREEN's judge found neither a match nor an error.",
     "undefined_component": "RadCliQ lacks one of its components.",
     "zero_vector": "A vector has the length 0, so that it has no cosine.",

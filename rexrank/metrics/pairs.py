@@ -135,11 +135,13 @@ class Pairs:
         predictions: One text a study.
         references: The reference texts of each study, at least one.
         features: What encoders and judges made of them, by name.
+        places: Where each stands in the call, for messages (``[3][0]``); empty where that is its position.
     """
 
     predictions: Sequence[str]
     references: Sequence[tuple[str, ...]]
     features: Mapping[str, Features] = field(default_factory=dict, repr=False)
+    places: Sequence[str] = ()
     _tokens: dict[str, PairTokens] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -189,6 +191,10 @@ class Pairs:
         assert isinstance(found, PairFeatures)
         return found.of_single_references()
 
+    def place(self, position: int) -> str:
+        """Where a study, or one of its references, stands in the call."""
+        return self.places[position] if self.places else f"[{position}]"
+
     @cached_property
     def first_references(self) -> Integers:
         """Number of the first reference of each study and the end, int64 [n + 1]."""
@@ -211,9 +217,13 @@ class Pairs:
         counts = np.diff(self.first_references).tolist()
         predictions = [text for text, count in zip(self.predictions, counts, strict=True) for _ in range(count)]
         references = [(text,) for texts in self.references for text in texts]
-        return Pairs(
-            predictions, references, {name: by_reference(name, self.features[name], counts) for name in features}
-        )
+        carried = {name: by_reference(name, self.features[name], counts) for name in features}
+        places = [
+            f"[{position}]" if count == 1 else f"[{position}][{one}]"
+            for position, count in enumerate(counts)
+            for one in range(count)
+        ]
+        return Pairs(predictions, references, carried, places)
 
     @cached_property
     def identical(self) -> Flags:
