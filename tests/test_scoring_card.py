@@ -105,6 +105,37 @@ def test_a_folder_without_a_whole_card_is_refused(card: rexrank.ScoreCard, tmp_p
         rexrank.ScoreCard.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        (("inputs", "references"), "inputs.references.source"),
+        (("inputs", "predictions", "sha256"), "inputs.predictions.sha256"),
+        (("interval", "confidence"), "interval.confidence"),
+        (("text_preparation", "option"), "text_preparation.option"),
+        (("signatures", "bleu2"), "signatures.bleu2"),
+    ],
+)
+def test_a_card_that_lacks_what_is_inside_of_a_field_is_refused(
+    card: rexrank.ScoreCard, tmp_path: Path, path: tuple[str, ...], named: str
+) -> None:
+    card.save(tmp_path)
+    content = json.loads((tmp_path / "card.json").read_text())
+    inside = content
+    for step in path[:-1]:
+        inside = inside[step]
+    del inside[path[-1]]
+    (tmp_path / "card.json").write_text(json.dumps(content))
+    with pytest.raises(UnreadableCard, match=f'lacks fields of a score card, such as "{named}"; score again'):
+        rexrank.ScoreCard.load(tmp_path)
+
+
+def test_a_card_of_one_patient_says_why_it_has_no_interval() -> None:
+    references = {"a": "Heart normal.", "b": "No effusion."}
+    groups = dict.fromkeys(references, "p")
+    made = rexrank.score(references, references, metrics=["bleu2"], progress=False, groups=groups)
+    assert "no intervals: there is nothing to draw from 1 patient" in str(made)
+
+
 def test_a_card_that_lacks_a_field_is_refused(card: rexrank.ScoreCard, tmp_path: Path) -> None:
     card.save(tmp_path)
     content = json.loads((tmp_path / "card.json").read_text())

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from rexrank.terms import Convention
 
 SCHEMA_VERSION = 1
+# What stands inside of some fields, and is read without asking.
+_INSIDE = {
+    ("inputs", "predictions"): ("source", "sha256"),
+    ("inputs", "references"): ("source", "sha256"),
+    ("interval",): ("confidence", "method", "resamples"),
+    ("text_preparation",): ("option", "name"),
+}
 CARD_FILE, PER_STUDY_FILE, STATISTICS_FILE = "card.json", "per_study.parquet", "statistics.parquet"
 
 
@@ -320,7 +327,22 @@ def _read_fields(text: bytes, name: str) -> dict[str, Any]:
     except ValidationError as error:
         raise UnreadableCard(f"{name} {_fault(error)}; score again") from None
     del values["schema_version"]
+    if absent := _absent(values):
+        raise UnreadableCard(f"{name} lacks fields of a score card, such as {shown(absent)}; score again")
     return values
+
+
+def _absent(values: dict[str, Any]) -> str | None:
+    """The first thing that is not inside of a card's fields, or None."""
+    for path, names in _INSIDE.items():
+        inside = values
+        for step in path:
+            inside = inside.get(step, {})
+        for name in names:
+            if name not in inside:
+                return ".".join([*path, name])
+    described = values["signatures"].keys() & values["counts"].keys()
+    return next((f"signatures.{key}" for key in values["summary"] if key not in described), None)
 
 
 def _fault(error: "ValidationError") -> str:

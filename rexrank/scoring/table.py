@@ -116,9 +116,10 @@ def _doubt(card: "ScoreCard") -> list[str]:
 
 def _intervals(card: "ScoreCard") -> list[str]:
     """What the intervals draw, how many draws they do without, and why they may be too narrow."""
+    units = card.interval.get("units", card.n)
+    drawn = counted(units, card.interval.get("unit", "study"))
     if not card.intervals:
-        return []
-    drawn = counted(card.interval.get("units", card.n), card.interval.get("unit", "study"))
+        return [f"no intervals: there is nothing to draw from {drawn}"] if units < 2 else []
     lines = [f"intervals: {card.interval['method']}, {counted(card.interval['resamples'], 'resample')} of {drawn}"]
     undefined = {key: card.counts.get(key, {}).get("n_undefined_draws", 0) for key in card.intervals}
     lost = ", ".join(f"{key} {count:,}" for key, count in undefined.items() if count)
