@@ -361,3 +361,13 @@ def test_names_of_images_move_no_terminal(tmp_path: Path) -> None:
     found = leakage(read_annotation(annotation(tmp_path / "a.json", **items)), tmp_path)
     assert "train?[2J.png" in found.table()
     assert "\x1b" not in found.table()
+
+
+def test_a_split_is_not_written_over_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = small(tmp_path / "df.csv")
+    before = source.read_bytes()
+    assert (
+        main(["benchmark", "split", "--source", str(source), "--out", str(tmp_path / "." / "df.csv"), "--quiet"]) == 1
+    )
+    assert "is the table itself, which would be lost" in capsys.readouterr().err
+    assert source.read_bytes() == before

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rexrank.cli import DONE
 from rexrank.cli.streams import print_json
-from rexrank.errors import RexrankError
+from rexrank.errors import RexrankError, shown
 from rexrank.files import user_path
 
 SPLIT_HELP = "divide your CheXpert Plus table into train, val and test"
@@ -63,12 +63,16 @@ def run_split(arguments: argparse.Namespace) -> int:
 
     Raises:
         RefusedInput: The table cannot be divided.
-        RexrankError: The file cannot be written.
+        RexrankError: The file cannot be written, or is the table.
     """
     from rexrank.benchmarks.cxpmrg import split
     from rexrank.benchmarks.cxpmrg_annotation import leakage
     from rexrank.files import write_atomically
 
+    if arguments.out and user_path(arguments.out).resolve() == user_path(arguments.source).resolve():
+        raise RexrankError(
+            f"--out {shown(arguments.out.name)} is the table itself, which would be lost; name another file"
+        )
     division = split(arguments.source, arguments.by, arguments.seed, progress=not arguments.quiet)
     annotation = division.annotation
     out = user_path(arguments.out or f"{annotation.name}.json")
