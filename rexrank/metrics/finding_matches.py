@@ -19,7 +19,8 @@ that match none, and findings of the reference beyond the tier that a predicted 
 Without a finding on the side that a score is about a study is null, ``no_finding_listed``; where a finding has no
 significance all tiers but ``all`` are null, ``no_significance``. A failed judge is null, ``failed``; a text that does
 not have the form is null, ``unparsed``, and an object that does not is refused by the name of the field. Of
-several references each has matches of its own, and the option `several` says what counts.
+several references each has matches of its own, and the option `several` says what counts; the nearest is the one
+with the best F1 over all findings, the same for every key.
 
 - `published`: ``findings_f1`` is undefined where P and R are 0, as RadFact divides by 0 there; a blank prediction
   has no finding, so no precision.
@@ -253,10 +254,20 @@ def _outcome(
         reference_content=seen,
         statistics=statistics,
         silent=silent,
+        nearness=_nearness(pairs, answers, convention),
         formula=None if statistics is None else _formula(measure, tier, convention),
         counts=answers.counts,
         reasons={**lost, **unweighed, **answers.reasons},
     )
+
+
+def _nearness(pairs: Pairs, answers: Answers[Matches], convention: Convention) -> Floats:
+    """F1 over all findings, [n]: of several references the same one is the nearest for every key.
+
+    Two sides without any finding agree; nan without an answer.
+    """
+    counts = _counts(pairs, answers, "all", convention)
+    return np.where(counts[:, _REFERENCES] + counts[:, _PREDICTED] == 0, 1.0, _values("f1", counts))
 
 
 def _counts(pairs: Pairs, answers: Answers[Matches], tier: str, convention: Convention) -> Floats:

@@ -27,7 +27,7 @@ OPTION = Option(
 )
 DEFAULT: Mapping[Convention, Rule] = {"published": "best", "corrected": "best"}
 # An undefined value that says that both sides agree on nothing, and not that they cannot be compared.
-_AGREED = ("no_content", "no_positive_label")
+_AGREED = ("no_content", "no_finding_listed", "no_positive_label")
 _AGREE = np.finfo(np.float64).max  # nearer than any value, but for the same text
 
 
