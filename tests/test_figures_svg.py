@@ -122,6 +122,18 @@ def test_nan_and_none_have_no_mark_and_no_number() -> None:
     assert "−.50" in cells
 
 
+def test_one_column_of_equal_values_presses_no_hill_flat() -> None:
+    def hill(columns: list[Column]) -> float:
+        """Height of the last hill in the picture."""
+        areas = re.findall(r'<path d="([^"]*)"[^>]*opacity: ?0\.35', distributions(columns, "A").svg())
+        heights = [float(y) for _x, y in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", areas[-1])]
+        return max(heights) - min(heights)
+
+    alone = hill([Column("Ant", SPREAD)])
+    assert alone > 20
+    assert hill([Column("Same", np.full(40, 0.9)), Column("Ant", SPREAD)]) == pytest.approx(alone)
+
+
 def test_the_longest_ways_of_ranks_are_the_thick_lines() -> None:
     names = [f"m{number}" for number in range(8)]
     places = [float(number) for number in range(1, 9)]

@@ -36,7 +36,7 @@ def _hills(studies: StudyTable, key: str) -> Figure:
 def _see(studies: StudyTable, key: str) -> str:
     return (
         f"{label_of(key)} of each of the {studies.n:,} studies; dot and number: the study in the middle. "
-        "Wide hills: a system writes some reports well and others badly."
+        "Wide hills: a system writes some reports well and others badly. All hills are drawn equally tall."
     )
 
 

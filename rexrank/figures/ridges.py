@@ -31,8 +31,9 @@ class Column:
 def distributions(columns: Sequence[Column], title: str, digits: int = 3) -> Figure:
     """Draw how values spread, all columns on one axis.
 
-    The height of a hill is the share of studies; the bar holds the middle half of them, and the white mark in it and
-    the number beside it are the median.
+    A hill shows where the studies of its column lie. Each is as tall as the others, as one column whose values are all
+    alike would press those beside it flat. The bar holds the middle half of the studies, and the dark dot on it and the
+    number beside it are the median.
 
     Args:
         columns: From top to bottom.
@@ -51,8 +52,7 @@ def distributions(columns: Sequence[Column], title: str, digits: int = 3) -> Fig
         [float(everything.min()), float(everything.max())], _NAMES + 10, WIDTH - _VALUES - 8, intervals=4
     )
     edges = np.linspace(scale.ticks[0], scale.ticks[-1], _BINS + 1)
-    shares = [np.histogram(one, edges)[0] / max(len(one), 1) for one in values]
-    tallest = max(float(share.max()) for share in shares)
+    counts = [np.histogram(one, edges)[0] for one in values]
     bottom = 8 + _HEIGHT * len(columns)
     canvas = Canvas(bottom + 36)
     for tick, label in zip(scale.ticks, scale.labels, strict=True):
@@ -66,7 +66,7 @@ def distributions(columns: Sequence[Column], title: str, digits: int = 3) -> Fig
             canvas.text(WIDTH, floor - 8, "–", SIZE, QUIET, "right")
             continue
         colour = BASE if column.is_baseline else ACCENT
-        _hill(canvas, edges, shares[index] / tallest, scale, floor, colour)
+        _hill(canvas, edges, counts[index] / counts[index].max(), scale, floor, colour)
         _middle(canvas, values[index], scale, floor + 4, colour)
         canvas.text(WIDTH, floor - 8, number(float(np.median(values[index])), digits), SIZE, INK, "right")
     return canvas.figure(title, f"{'; '.join(_said(*pair, digits) for pair in zip(columns, values, strict=True))}.")
