@@ -278,6 +278,18 @@ def test_what_is_lacking_stands_with_its_reason(cards: list[ScoreCard]) -> None:
     assert "it takes two scores with a value for each study" in page
 
 
+def test_scores_that_lack_the_same_are_named_together() -> None:
+    given = studies(1)
+    keys = ["bleu2", "report_distinct", "reference_distinct"]
+    cards = [
+        rexrank.score(predictions(given, *spoilt), given, metrics=keys, progress=False)
+        for spoilt in ((0.1, 1), (0.5, 2))
+    ]
+    part = report(cards, ["ant", "bee"]).split("<h2>Not computed, and why</h2>")[1].split("</section>")[0]
+    assert "findings: report_distinct and reference_distinct are not compared: only the whole set" in part
+    assert part.count("only the whole set") == 1
+
+
 def test_lengths_counted_in_files_are_those_of_the_metric(tmp_path: Path, cards: list[ScoreCard]) -> None:
     references = studies(1)
     given = predictions(references, 0.4, 1)

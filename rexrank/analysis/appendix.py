@@ -29,7 +29,10 @@ def _absent(cards: CardSet) -> list[str]:
     for (lacking, reason), names in reasons.items():
         whose = "" if len(names) == len(cards.names) else f" of {listed(names)}"
         sentences.append(f"{cards.label}: {lacking}{whose}: {reason}.")
-    sentences += [f"{cards.label}: {key} is not compared: {why}." for key, why in cards.aligned.absent.items()]
+    for reason, keys in by_reason(cards.aligned.absent).items():
+        sentences.append(
+            f"{cards.label}: {listed(keys, 6)} {'is' if len(keys) == 1 else 'are'} not compared: {reason}."
+        )
     return sentences
 
 

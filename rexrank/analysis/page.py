@@ -36,7 +36,8 @@ h2 { border-top: 2px solid var(--rx-line); padding-top: 14px; }
 .caption { margin: 18px 0 -6px; }
 .summary { background: var(--panel); border-radius: 8px; padding: 14px 20px; margin: 20px 0; }
 .summary h2 { margin: 0; border: 0; padding: 0; } .summary h3 { font-size: 16px; margin: 14px 0 0; }
-.summary ul { margin: 4px 0; padding-left: 22px; } nav ul { columns: 2 260px; padding-left: 20px; }
+.summary ul { margin: 4px 0; padding-left: 22px; } nav ul { columns: 2 260px; column-gap: 36px; padding-left: 20px; }
+nav li { margin: 0; padding: 3px 0; break-inside: avoid; }
 a { color: var(--rx-accent); }
 figure { margin: 16px 0 22px; break-inside: avoid; }
 figcaption { margin: 6px 0 0; font-size: 14.5px; max-width: 600px; }
