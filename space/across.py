@@ -114,8 +114,16 @@ def _ranks(host: Host | None, view: View) -> str:
     weights = host.weights if host and all(name in view.groups for name in host.weights) else {}
     rows = _by_model(view)
     means = {model: _mean_rank(own, weights) for model, own in rows.items()} if weights else {}
-    # Without a mean nothing puts one model before another, so the alphabet does.
-    order = sorted(rows, key=lambda model: (_first_of(means.get(model)), _name(rows[model]).casefold(), model))
+    alone = next(iter(view.groups)) if len(view.groups) == 1 and not weights else ""
+    # Without a mean nothing puts one model before another on several benchmarks, so the alphabet does.
+    order = sorted(
+        rows,
+        key=lambda model: (
+            _rank_on(alone, rows[model]) if alone else _first_of(means.get(model)),
+            _name(rows[model]).casefold(),
+            model,
+        ),
+    )
     heads = "".join(f"<th>{_head(name, view)}</th>" for name in view.groups)
     lines = "".join(_line(rows[model], view, means.get(model), bool(weights)) for model in order)
     mean = "<th>Mean rank</th>" if weights else ""
@@ -136,6 +144,11 @@ def _by_model(view: View) -> dict[Model, dict[str, Row]]:
 
 def _name(own: Mapping[str, Row]) -> str:
     return str(next(iter(own.values()))["model_name"])
+
+
+def _rank_on(benchmark: str, own: Mapping[str, Row]) -> float:
+    rank = own[benchmark].get(BY_RANK)
+    return float("inf") if rank is None or is_missing(rank) else float(rank)
 
 
 def _first_of(mean: tuple[float, ...] | None) -> float:

@@ -83,11 +83,20 @@ def _scores(benchmark: str, rows: Sequence[Row], how: Rules, names: Mapping[tupl
     valued = _ordered([row for row in rows if not is_missing(row.get(column.key))], column.key, column.direction)
     if not valued:
         return Section(title, (Paragraph(f"No model has {column.label} here."),))
+    shown = valued[:_SYSTEMS]
     see = (
-        f"{column.label} of {min(len(valued), _SYSTEMS)} models, best on top, with 95% intervals. Where lines overlap "
+        f"{column.label} of {_counted(shown)}, best on top, with 95% intervals. Where lines overlap "
         "widely, the order is open. Hollow dots are blind baselines."
     )
-    return Section(title, (Picture(partial(_forest, valued[:_SYSTEMS], column, benchmark, names), see),))
+    return Section(title, (Picture(partial(_forest, shown, column, benchmark, names), see),))
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    """How many rows are models, and how many only reference points."""
+    baselines = sum(bool(row["is_baseline"]) for row in rows)
+    models = len(rows) - baselines
+    parts = [(models, "model"), (baselines, "blind baseline")]
+    return " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
 
 
 def _ordered(rows: Sequence[Row], key: str, direction: Direction) -> list[Row]:

@@ -106,6 +106,11 @@ def test_the_page_says_that_four_sets_are_two_kinds() -> None:
         assert "a plain mean over the four counts each kind twice" in text
 
 
+def test_one_benchmark_alone_puts_models_in_its_order() -> None:
+    rows = [row for row in ROWS if row["dataset"] == "mimic-cxr"]
+    assert [row[0] for row in table(page(rows))] == ["Model", "Ant", "Fox", "Zebra", "Gnu"]
+
+
 def test_steadiness_is_told_where_it_is_known() -> None:
     steady = page().partition("How steady each order is")[2]
     assert 'data-label="τ, other studies">0.60<' in steady

@@ -63,6 +63,12 @@ def test_every_analysis_of_the_boards_own_results_is_there() -> None:
     assert "No picture" not in found.split("mimic-cxr</h3>")[0]
 
 
+def test_baselines_are_not_counted_as_models() -> None:
+    assert "BLEU-2 of 5 models and 1 blind baseline, best on top" in page_html(board(), OWN)
+    one = BoardData(leaderboard=(board_row(0, "Ant", 1, bleu2=0.1),), host=WIDE)
+    assert "BLEU-2 of 1 model, best on top" in page_html(one, OWN)
+
+
 def test_two_scores_of_opposite_order_are_shown_as_such() -> None:
     found = page_html(board(), OWN)
     # BLEU-2 rises from model to model and ROUGE-L falls, the floor left out.

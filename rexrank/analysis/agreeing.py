@@ -70,8 +70,8 @@ def agreement_of_systems(table: SystemTable, label: str) -> list[Block]:
         label: What the set of studies is called.
     """
     if len(table.names) < FEWEST_SYSTEMS or len(table.keys) < 2:
-        few = f"Whether scores put whole systems in the same order is shown from {FEWEST_SYSTEMS} systems on."
-        return [Paragraph(few, quiet=True)]
+        few = f"from {FEWEST_SYSTEMS} systems on, baselines not counted"
+        return [Paragraph(f"Whether scores put whole systems in the same order is shown {few}.", quiet=True)]
     return [
         Picture(
             lambda: heatmap(table.labels, metric_agreement(table), f"Agreement of scores on systems, {label}"),
