@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 # Marks that turn the order of what is read around (Unicode property Bidi_Control), so that one name looks like another.
 TURNING_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+NOTHING = "–"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
@@ -51,3 +52,13 @@ def rounded(share: float) -> str:
 def percent(share: float) -> str:
     """A share with the digits that it was given with: ``95%``, ``99.9%``."""
     return f"{100 * share:.10g}%"
+
+
+def number(value: float | None, form: str) -> str:
+    """A number, or a dash."""
+    return NOTHING if value is None else f"{value:{form}}"
+
+
+def ends(interval: tuple[float, float] | None, form: str) -> str:
+    """An interval, or a dash."""
+    return NOTHING if interval is None else f"{interval[0]:{form}} … {interval[1]:{form}}"

@@ -8,6 +8,7 @@ from rexrank.comparison.words import p_number
 from rexrank.figures import Figure, InvalidFigure
 from rexrank.figures import Row as Drawn
 from rexrank.figures import intervals as forest
+from rexrank.layout import NOTHING, ends, number
 from rexrank.scoring.table import ARROWS, counted
 from rexrank.validity import strata_tables
 from rexrank.validity.audit import Audit, shown_floor, single_errors
@@ -17,7 +18,6 @@ from rexrank.validity.audit_answers import (
     section,
     side,
 )
-from rexrank.validity.layout import NOTHING, ends, number
 from rexrank.validity.strata import Estimate, Strata
 
 _STANDING = {"better": "better", "worse": "worse", "open": "level"}

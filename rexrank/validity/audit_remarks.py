@@ -7,13 +7,13 @@ from rexrank.analysis.appendix import signatures
 from rexrank.analysis.blocks import Block, Folded, Paragraph, Picture, Points, Section, Table, listed
 from rexrank.analysis.cards import CardSet
 from rexrank.analysis.study_table import digits_of, direction_of, label_of
+from rexrank.layout import NOTHING, ends, number
 from rexrank.metrics import score_keys
 from rexrank.scoring.diversity import flags
 from rexrank.scoring.table import ARROWS, by_reason, counted
 from rexrank.validity.audit import Audit, Part, single_errors
 from rexrank.validity.audit_answers import DELETED, negation, section, texts
 from rexrank.validity.audit_numbers import minus
-from rexrank.validity.layout import NOTHING, ends, number
 from rexrank.validity.stress import Stress
 from rexrank.validity.stress_tables import picture as stress_picture
 from rexrank.validity.stress_texts import ALL as EVERYWHERE

@@ -1,9 +1,9 @@
 """The human ceiling for people: in a terminal and in Markdown."""
 
 from rexrank.comparison.words import p_number
+from rexrank.layout import columns, ends, escaped, number, percent, pipes
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.validity.ceiling import Ceiling
-from rexrank.validity.layout import columns, ends, escaped, number, percent, pipes
 
 _WORDS = {
     "below": "below it",
@@ -31,9 +31,9 @@ def markdown(found: Ceiling) -> str:
     blocks = [escaped(found.sentence)] if found.sentence else []
     blocks.append(escaped(head(found)))
     if found.rows:
-        blocks.append(pipes(_cells(found)))
+        blocks.append("\n".join(pipes(_cells(found))))
     if any(row.style for row in found.rows):
-        blocks += [f"### {_STYLE}", pipes(_style_cells(found))]
+        blocks += [f"### {_STYLE}", "\n".join(pipes(_style_cells(found)))]
     blocks.append("\n".join(f"- {escaped(line.strip())}" for line in (*notes(found), *_absent(found))))
     return "\n\n".join(blocks) + "\n"
 

@@ -1,8 +1,8 @@
 """What images are worth to a model, for people: in a terminal and in Markdown."""
 
 from rexrank.comparison.words import p_number
+from rexrank.layout import columns, ends, escaped, number, percent, pipes
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
-from rexrank.validity.layout import columns, ends, escaped, number, percent, pipes
 from rexrank.validity.reliance import CONDITIONS, Reliance
 
 _WORDS = {
@@ -30,7 +30,7 @@ def markdown(found: Reliance) -> str:
     blocks = [*map(escaped, found.sentences), escaped(head(found))]
     for name in CONDITIONS:
         if found.of(name):
-            blocks += [f"### right image against {name}", pipes(_cells(found, name))]
+            blocks += [f"### right image against {name}", "\n".join(pipes(_cells(found, name)))]
     blocks.append("\n".join(f"- {escaped(line.strip())}" for line in (*notes(found), *_absent(found))))
     return "\n\n".join(blocks) + "\n"
 

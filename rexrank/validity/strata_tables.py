@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from rexrank.comparison.words import p_number, p_text
 from rexrank.figures import Row as Drawn
 from rexrank.figures import intervals
+from rexrank.layout import NOTHING, columns, ends, escaped, number, percent, pipes
 from rexrank.metrics import score_keys
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.statistics.power import ALPHA
-from rexrank.validity.layout import NOTHING, columns, ends, escaped, number, percent, pipes
 from rexrank.validity.strata import ALL, Estimate, Row, Strata, direction_of
 
 if TYPE_CHECKING:
@@ -28,14 +28,15 @@ def table(found: Strata) -> str:
         blocks.append([f"{key} {ARROWS[direction_of(key)]}".rstrip(), *columns(first)])
         blocks += [columns(part) for part in further]
         blocks.append(sentences(found, key))
-    return "\n\n".join("\n".join(lines) for lines in [*blocks, notes(found), _absent(found)] if lines)
+    hint = ["--min-studies N shows groups of fewer studies"] if any(row.hidden == "small" for row in found.rows) else []
+    return "\n\n".join("\n".join(lines) for lines in [*blocks, [*notes(found), *hint], _absent(found)] if lines)
 
 
 def markdown(found: Strata) -> str:
     """As Markdown: sentences, one table a score, notes."""
     blocks = [escaped(head(found))]
     for key in found.keys:
-        blocks += [f"### {escaped(key)}", pipes(_cells(found, key))]
+        blocks += [f"### {escaped(key)}", "\n".join(pipes(_cells(found, key)))]
         blocks += [escaped(line) for line in sentences(found, key)]
     blocks.append("\n".join(f"- {escaped(line.strip())}" for line in (*notes(found), *_absent(found))))
     return "\n\n".join(blocks) + "\n"
