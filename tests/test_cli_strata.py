@@ -83,8 +83,10 @@ def test_a_hosts_setting_hides_what_is_small(strata_command: Run, monkeypatch: p
     monkeypatch.setenv("REXRANK_MIN_STRATUM", "30")
     _code, out, _err = strata_command("half", "--keys", "bleu2", "--by", "normal")
     assert "hidden, fewer than 30 studies: normal, abnormal" in out
+    assert "--min-studies N shows groups of fewer studies" in out
     _code, out, _err = strata_command("half", "--keys", "bleu2", "--by", "normal", "--min-studies", "5")
     assert "hidden" not in out
+    assert "--min-studies" not in out
 
 
 def test_a_picture_is_written(strata_command: Run, tmp_path: Path) -> None:
