@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeVar
 
+from rexrank.layout import columns, pipes
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.validity.stress import COIN, CONFIDENCE, SEEN, Estimate, Stress, Stressed
 from rexrank.validity.stress_texts import ALL, ERRORS, JOINED, KINDS, ONE, TRUNCATED
@@ -32,10 +33,10 @@ Item = TypeVar("Item")
 
 def table(found: Stress) -> str:
     """The result for a terminal, at most 79 columns wide where names of scores allow."""
-    blocks = [[head(found)], ["edits", *_columns(_applied(found))]]
+    blocks = [[head(found)], ["edits", *columns(_applied(found))]]
     if found.scores:
         for title, cells in (("scores", _summary(found)), *_by_edit(found)):
-            blocks += [[title if first else f"{title}, continued", *_columns(part)] for first, part in _parts(cells)]
+            blocks += [[title if first else f"{title}, continued", *columns(part)] for first, part in _parts(cells)]
         blocks += [_notes(), [part for line in blind(found) for part in wrap(line, _WIDTH, subsequent_indent="  ")]]
     blocks.append(_absent(found))
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
@@ -43,11 +44,11 @@ def table(found: Stress) -> str:
 
 def markdown(found: Stress) -> str:
     """The result as Markdown."""
-    blocks = [head(found), "### Edits", _pipes(_applied(found))]
+    blocks = [head(found), "### Edits", "\n".join(pipes(_applied(found)))]
     if found.scores:
-        blocks += ["### Scores", _pipes(_summary(found)), "\n".join(f"- {line.strip()}" for line in _notes())]
+        blocks += ["### Scores", "\n".join(pipes(_summary(found))), "\n".join(f"- {line.strip()}" for line in _notes())]
         for title, cells in _by_edit(found):
-            blocks += [f"### {title[0].upper()}{title[1:]}", _pipes(cells)]
+            blocks += [f"### {title[0].upper()}{title[1:]}", "\n".join(pipes(cells))]
         blocks.append("\n".join(f"- {line}" for line in blind(found)))
     if absent := _absent(found):
         blocks.append("\n".join(f"- {line.strip()}" for line in absent[1:]))
@@ -205,20 +206,3 @@ def _parts(cells: Rows) -> list[tuple[bool, Rows]]:
         (position == 0, [[row[0], *(row[column] for column in part)] for row in cells])
         for position, part in enumerate(parts)
     ]
-
-
-def _columns(cells: Rows) -> list[str]:
-    """Cells in columns, the first one to the left and the others to the right."""
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    return [
-        "  ".join(
-            [f"{row[0]:<{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))]
-        ).rstrip()
-        for row in cells
-    ]
-
-
-def _pipes(cells: Rows) -> str:
-    lines = [f"| {' | '.join(row)} |" for row in cells]
-    ruler = "|".join([" --- ", *(" ---: " for _ in cells[0][1:])])
-    return "\n".join([lines[0], f"|{ruler}|", *lines[1:]])
