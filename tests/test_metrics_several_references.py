@@ -3,16 +3,20 @@
 import json
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import feature_makers
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rexrank import score
+from rexrank.errors import RefusedInput
 from rexrank.labels import NAMES
 from rexrank.metrics import InvalidCall, compute, metrics
 from rexrank.metrics.features import PairFeatures, TextFeatures, of_kept_references, read_features
-from rexrank.reports import read_references
+from rexrank.reports import read_predictions, read_references
 from rexrank.terms import CONVENTIONS, TRACKS, Convention
 
 EDEMA, EFFUSION, BOTH = "Mild pulmonary edema.", "Small pleural effusion.", "Pulmonary edema and pleural effusion."
@@ -139,7 +143,7 @@ def test_features_of_texts_go_with_their_reference() -> None:
     assert found.aggregate == 1.0
 
 
-def test_a_score_card_says_by_which_rule(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_score_card_says_by_which_rule(tmp_path: Path) -> None:
     predictions = dict(zip("abcd", PREDICTIONS, strict=True))
     references = dict(zip("abcd", REFERENCES, strict=True))
     card = score(predictions, references, "plain", metrics=["bleu2", "f1labels_micro_14"], progress=False)
@@ -171,3 +175,16 @@ def test_records_hold_lists_of_references() -> None:
     assert report["reports"].texts("report") == both
     assert report["lists"].texts("report") == [f"Findings: {EDEMA} Impression: {CLEAR}", f"Findings: {EFFUSION}"]
     assert findings["lists"].patient_id == "7"
+
+
+def test_a_column_of_parquet_holds_lists(tmp_path: Path) -> None:
+    table = pa.table({"study_id": ["a", "b", "c"], "findings": [[EDEMA, EFFUSION], [CLEAR], None]})
+    pq.write_table(table, tmp_path / "references.parquet")
+    studies = read_references(tmp_path / "references.parquet").studies
+    assert [one.texts("findings") for one in studies.values()] == [[EDEMA, EFFUSION], [CLEAR], []]
+    pq.write_table(pa.table({"study_id": ["a"], "findings": [[1, 2]]}), tmp_path / "numbers.parquet")
+    with pytest.raises(RefusedInput, match="text is expected"):
+        read_references(tmp_path / "numbers.parquet")
+    pq.write_table(table.rename_columns(["study_id", "prediction"]), tmp_path / "predictions.parquet")
+    with pytest.raises(RefusedInput, match="a list of 2"):
+        read_predictions(tmp_path / "predictions.parquet")

@@ -154,6 +154,23 @@ def test_several_references_count_by_the_best(settings: EncoderSettings) -> None
     np.testing.assert_allclose(found["sembscore"].values, 1, atol=1e-6)
 
 
+@pytest.mark.parametrize("convention", ["published", "corrected"])
+def test_radcliq_takes_all_components_from_one_reference(settings: EncoderSettings, convention: Any) -> None:
+    def radcliq_of(references: list[Any]) -> Any:
+        with Encoding(PREDICTIONS, references, convention, settings) as encoding:
+            features = encoding.features("radcliq_v1", {})
+            return compute("radcliq_v1", PREDICTIONS, references, convention, features=features)["radcliq_v1"]
+
+    others = REFERENCES[1:] + REFERENCES[:1]
+    found = radcliq_of([list(both) for both in zip(REFERENCES, others, strict=True)])
+    alone = [radcliq_of(list(one)).values for one in (REFERENCES, others)]
+    np.testing.assert_allclose(found.values, np.fmin(*alone), atol=1e-5)
+    assert "|refs:best|" in found.signature
+    # A blank reference among others says nothing in `corrected`.
+    if convention == "corrected":
+        np.testing.assert_allclose(radcliq_of([["", text] for text in REFERENCES]).values, alone[0], atol=1e-5)
+
+
 def test_long_texts_are_counted(settings: EncoderSettings) -> None:
     long = "There is a small nodule in the left apex. " * 90
     found = scores(settings, USUAL, [long, "Edema."], ["Edema.", "Scar."])
