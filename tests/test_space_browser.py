@@ -358,6 +358,27 @@ def test_no_page_is_wider_than_the_screen(
     visitor.close()
 
 
+def test_a_phone_has_narrow_margins_and_no_arrow_over_a_choice(stage: Stage, browser: Browser) -> None:
+    visitor = browser.new_page(viewport={"width": 375, "height": 800})
+    visitor.goto(f"{stage.board.url}/across")
+    expect(visitor.locator("#across-protocol input")).not_to_have_value("")
+    for start in ("h1", ".nav-holder nav"):
+        inset = visitor.locator(start).first.evaluate(
+            "e => parseFloat(getComputedStyle(e).paddingLeft) + e.getBoundingClientRect().left"
+        )
+        assert inset == pytest.approx(15, abs=1), start
+    ends = visitor.locator("#across-protocol").evaluate(
+        """e => {
+          const input = e.querySelector("input"), brush = document.createElement("canvas").getContext("2d");
+          brush.font = getComputedStyle(input).font;
+          const text = input.getBoundingClientRect().left + brush.measureText(input.value).width;
+          return [text, e.querySelector(".dropdown-arrow path").getBoundingClientRect().left];
+        }"""
+    )
+    assert ends[0] < ends[1]
+    visitor.close()
+
+
 def test_the_first_columns_stay_while_the_table_scrolls(stage: Stage, browser: Browser) -> None:
     visitor = browser.new_page(viewport={"width": 700, "height": 800})
     visitor.goto(stage.board.url)
