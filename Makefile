@@ -12,8 +12,10 @@ PINS := pyproject.toml constraints.txt
 run: $(VENV)/.installed-run
 	@$(BIN)/rexrank up
 
+# A file's tests stay together, as they share what is made once for them.
+TEST_PROCESSES ?= 2
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile $(PYTEST_ARGUMENTS)
 
 # Long: every original on checkpoints of the published shapes, beside ours. ORACLE_ARGUMENTS="--seeded tiny" takes minutes.
 ORACLE_ARGUMENTS ?= --seeded base
