@@ -7,8 +7,6 @@ from pathlib import Path
 
 import feature_makers
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rexrank import score
@@ -16,7 +14,7 @@ from rexrank.errors import RefusedInput
 from rexrank.labels import NAMES
 from rexrank.metrics import InvalidCall, compute, metrics
 from rexrank.metrics.features import PairFeatures, TextFeatures, of_kept_references, read_features
-from rexrank.reports import read_predictions, read_references
+from rexrank.reports import Limits, read_references
 from rexrank.terms import CONVENTIONS, TRACKS, Convention
 
 EDEMA, EFFUSION, BOTH = "Mild pulmonary edema.", "Small pleural effusion.", "Pulmonary edema and pleural effusion."
@@ -177,14 +175,9 @@ def test_records_hold_lists_of_references() -> None:
     assert findings["lists"].patient_id == "7"
 
 
-def test_a_column_of_parquet_holds_lists(tmp_path: Path) -> None:
-    table = pa.table({"study_id": ["a", "b", "c"], "findings": [[EDEMA, EFFUSION], [CLEAR], None]})
-    pq.write_table(table, tmp_path / "references.parquet")
-    studies = read_references(tmp_path / "references.parquet").studies
-    assert [one.texts("findings") for one in studies.values()] == [[EDEMA, EFFUSION], [CLEAR], []]
-    pq.write_table(pa.table({"study_id": ["a"], "findings": [[1, 2]]}), tmp_path / "numbers.parquet")
-    with pytest.raises(RefusedInput, match="text is expected"):
-        read_references(tmp_path / "numbers.parquet")
-    pq.write_table(table.rename_columns(["study_id", "prediction"]), tmp_path / "predictions.parquet")
-    with pytest.raises(RefusedInput, match="a list of 2"):
-        read_predictions(tmp_path / "predictions.parquet")
+def test_lists_count_towards_the_limits_of_a_file() -> None:
+    records = {"a": {"findings": [EDEMA, EFFUSION]}}
+    characters = len(EDEMA) + len(EFFUSION)
+    assert read_references(records, limits=Limits(unpacked_bytes=characters)).studies
+    with pytest.raises(RefusedInput, match="more than 42 characters together"):
+        read_references(records, limits=Limits(unpacked_bytes=42))

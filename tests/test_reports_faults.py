@@ -175,7 +175,7 @@ def test_parquet_faults(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     parquet.write_table(pyarrow.table({"study_id": ["a"], "report": [None]}), path)
     assert refused(path)[0].message == "expected text, got null"
-    parquet.write_table(pyarrow.table({"study_id": ["a"], "report": [[1]], "findings": [[2]]}), path)
+    parquet.write_table(pyarrow.table({"study_id": ["a"], "report": [["x"]], "findings": [["y"]]}), path)
     assert refused(path)[0].code == "wrong_type"
     parquet.write_table(
         pyarrow.table({"study_id": [f"s{n}" for n in range(5000)], "report": ["x" * 1000] * 5000}), path

@@ -174,7 +174,8 @@ class Reader:
         raise self.faults.fatal("not_an_object", f"expected a path, a mapping or a list, got {kind}{hint}")
 
     def _count(self, value: object) -> None:
-        texts = value.values() if isinstance(value, Mapping) else [value]
+        fields = value.values() if isinstance(value, Mapping) else [value]
+        texts = (text for one in fields for text in (one if isinstance(one, list | tuple) else [one]))
         self._characters += sum(len(text) for text in texts if isinstance(text, str))
         if self._characters > self._limits.unpacked_bytes:
             limit = f"{self._limits.unpacked_bytes:,}"

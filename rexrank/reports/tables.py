@@ -136,18 +136,10 @@ def _text_columns(
         elif name == id_name:
             message = f'column "{id_name}" holds {kind}; write it as text, so that leading zeros are kept'
             raise faults.fatal("wrong_type", message, field=id_name)
-        # A column of absent sections is written as null or as a float column of NaN; several references as lists.
-        elif name in fields.texts and not (types.is_null(kind) or types.is_floating(kind) or _is_of_lists(kind)):
+        # A column of absent sections is written as null or as a float column of NaN.
+        elif name in fields.texts and not (types.is_null(kind) or types.is_floating(kind)):
             raise faults.fatal("wrong_type", f'column "{name}" holds {kind}; text is expected', field=name)
     return found
-
-
-def _is_of_lists(kind: "pyarrow.DataType") -> bool:
-    """Whether each value is a list of texts."""
-    from pyarrow import types
-
-    is_list = types.is_list(kind) or types.is_large_list(kind)
-    return is_list and (types.is_string(kind.value_type) or types.is_large_string(kind.value_type))
 
 
 def _check_columns(found: Sequence[str], fields: Fields, faults: Faults) -> str:
