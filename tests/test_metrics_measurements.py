@@ -1,5 +1,8 @@
 """Measurement agreement: lengths in millimetres, their tolerance and their matches."""
 
+import random
+from itertools import permutations
+
 import pytest
 
 from rexrank.metrics import compute
@@ -57,6 +60,21 @@ def test_f1_within_the_tolerance(prediction: str, reference: str, expected: floa
 def test_as_many_as_possible_are_matched() -> None:
     # 9 mm fits both, 8 mm fits 9 alone: taking the first that fits would leave one without.
     assert value("9 mm. 10 mm.", "10 mm. 8 mm.") == 1
+
+
+def test_a_long_list_of_equal_lengths_is_matched_too() -> None:
+    # One path a pair goes through all pairs before; a function that calls itself for each of them has no end.
+    assert value("5 mm. " * 1500, "5 mm. " * 1500) == 1
+    assert value("5 mm. " * 1200, "5 mm. " * 400) == pytest.approx(0.5)
+
+
+def test_as_many_are_matched_as_by_trying_all() -> None:
+    generator = random.Random(0)
+    for _ in range(60):
+        ours, theirs = ([generator.randint(4, 9) for _ in range(4)] for _ in range(2))
+        most = max(sum(abs(a - b) <= 1 for a, b in zip(ours, order, strict=True)) for order in permutations(theirs))
+        texts = (" ".join(f"It measures {length} mm." for length in lengths) for lengths in (ours, theirs))
+        assert value(*texts) == pytest.approx(most / 4)
 
 
 def test_the_best_reference_counts() -> None:

@@ -14,6 +14,7 @@ docs/audits.md states how often the rules are right.
 """
 
 import re
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -85,19 +86,56 @@ def _same(one: Measurement, other: Measurement) -> bool:
 
 
 def _matches(prediction: Sequence[Measurement], reference: Sequence[Measurement]) -> int:
-    """The largest number of pairs of which no two share a measurement, by augmenting paths."""
-    partner: dict[int, int] = {}
+    """The largest number of pairs of which no two share a measurement, by augmenting paths; equal ones are one node."""
+    ours, theirs = Counter(prediction), Counter(reference)
+    free, unmatched = list(ours.values()), list(theirs.values())
+    beside = [[place for place, other in enumerate(theirs) if _same(one, other)] for one in ours]
+    matched = [Counter[int]() for _ in theirs]
+    number = 0
+    while path := _augmenting(free, unmatched, beside, matched):
+        for one, other, given_up in path:
+            matched[other][one] += 1
+            if given_up is not None:
+                matched[given_up][one] -= 1
+        free[path[-1][0]] -= 1
+        unmatched[path[0][1]] -= 1
+        number += 1
+    return number
 
-    def place(number: int, tried: set[int]) -> bool:
-        for other in range(len(reference)):
-            if other not in tried and _same(prediction[number], reference[other]):
-                tried.add(other)
-                if other not in partner or place(partner[other], tried):
-                    partner[other] = number
-                    return True
-        return False
 
-    return sum(place(number, set()) for number in range(len(prediction)))
+def _augmenting(
+    free: Sequence[int], unmatched: Sequence[int], beside: Sequence[Sequence[int]], matched: Sequence[Counter[int]]
+) -> list[tuple[int, int, int | None]]:
+    """Changes by which one pair more is matched, the last one first: of ours, new partner, former one; else nothing."""
+    former: dict[int, int | None] = {one: None for one, number in enumerate(free) if number}
+    reached: dict[int, int] = {}
+    waiting = deque(former)
+    while waiting:
+        one = waiting.popleft()
+        for other in beside[one]:
+            if other in reached:
+                continue
+            reached[other] = one
+            if unmatched[other]:
+                return _followed_back(other, reached, former)
+            for partner, number in matched[other].items():
+                if number and partner not in former:
+                    former[partner] = other
+                    waiting.append(partner)
+    return []
+
+
+def _followed_back(
+    end: int, reached: Mapping[int, int], former: Mapping[int, int | None]
+) -> list[tuple[int, int, int | None]]:
+    path, other = [], end
+    while True:
+        one = reached[other]
+        before = former[one]
+        path.append((one, other, before))
+        if before is None:
+            return path
+        other = before
 
 
 def _f1(prediction: Sequence[Measurement], reference: Sequence[Measurement]) -> float:
