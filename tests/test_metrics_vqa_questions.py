@@ -130,13 +130,25 @@ def test_faults_name_the_question_and_the_field(question: Any, code: str, field:
     assert message in problem.message
 
 
+def test_a_file_that_cannot_be_read_is_told_apart_from_one_without_questions(tmp_path: Path) -> None:
+    with pytest.raises(RefusedInput, match="no such file"):
+        score_questions(tmp_path / "nowhere.json")
+    cut = tmp_path / "cut.json"
+    cut.write_text('[{"question_id": "a", "ques', encoding="utf-8")
+    with pytest.raises(RefusedInput, match=r"cut\.json") as refused:
+        score_questions(cut)
+    assert "holds no questions" not in str(refused.value)
+
+
 def test_files_that_hold_something_else_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RefusedInput, match="it holds no questions"):
         score_questions({"a": "The lungs are clear."})
     with pytest.raises(RefusedInput, match="questions and no answers"):
         score_questions({"a": record("A")})
-    with pytest.raises(RefusedInput, match=r"no\.json.*no questions"):
-        score_questions(tmp_path / "no.json")
+    reports = tmp_path / "reports.json"
+    reports.write_text('{"a": {"findings": "Clear."}}', encoding="utf-8")
+    with pytest.raises(RefusedInput, match=r"reports\.json.*no questions"):
+        score_questions(reports)
     # Reports, and bare answers, go their own way.
     assert rexrank.score(["A"], ["A"], protocol="plain", metrics="vqa", progress=False).summary
     assert asks_questions("vqa")

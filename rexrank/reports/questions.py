@@ -133,6 +133,18 @@ def are_questions(source: Source, limits: Limits | None = None) -> bool:
     return _has(reader.values().values(), ANSWER)
 
 
+def refuse_unreadable(source: Source, limits: Limits | None = None) -> None:
+    """Say what is wrong with a source that cannot be read at all, whatever it should hold.
+
+    Raises:
+        RefusedInput: With every fault of a source that is not there, or cannot be read to its end.
+    """
+    reader = Reader(source, "references", _FIELDS, Limits.checked(limits))
+    reader.values()
+    if reader.broken:
+        raise RefusedInput(reader.faults.problems())
+
+
 def read_answers(source: Source, questions: Questions, limits: Limits | None = None) -> tuple[dict[str, str], str, str]:
     """The model's answers from a file of their own.
 

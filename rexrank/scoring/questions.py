@@ -14,7 +14,14 @@ from rexrank.metrics.polarity import Polarity, polarity
 from rexrank.metrics.registry import keys_named, metric_of, score_keys
 from rexrank.metrics.vqa import lettered, letters
 from rexrank.reports.problems import Problem, shown_id
-from rexrank.reports.questions import Question, Questions, are_questions, read_answers, read_questions
+from rexrank.reports.questions import (
+    Question,
+    Questions,
+    are_questions,
+    read_answers,
+    read_questions,
+    refuse_unreadable,
+)
 from rexrank.reports.reading import Source
 from rexrank.reports.studies import Limits, is_blank
 from rexrank.scoring.card import ScoreCard
@@ -231,8 +238,9 @@ def score_questions(
         found = asked(source, source if questions is None else questions, limits)
         if found is None:
             message = 'it holds no questions: records with "question", "options" and "correct_answer" are expected'
-            name = source if questions is None else questions
-            raise RefusedInput([Problem("wrong_columns", _shown(name), None, "correct_answer", message)])
+            given = source if questions is None else questions
+            refuse_unreadable(given, limits)
+            raise RefusedInput([Problem("wrong_columns", _shown(given), None, "correct_answer", message)])
         report("score")
         card = found.named(_card(found, convention, limits))
         return _answered(card, found, report)
