@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -12,6 +14,7 @@ from rexrank.benchmarks.repository import push_floors
 from rexrank.cli import main
 from rexrank.hub import Hub, connect
 from rexrank.localhub import accounts, running
+from rexrank.terms import DESCRIPTION_FILE, REFERENCE_FILE
 from rexrank.validity.floor_store import files
 
 Run = Callable[..., tuple[int, str, str]]
@@ -70,6 +73,8 @@ def test_json_and_files(command: Run, tmp_path: Path) -> None:
     assert found["chosen"]["bleu2"] in [one["slug"] for one in found["floors"]]
     assert f"written: {tmp_path / 'floors'}" in err
     assert SECRET not in out + err
+    # Nobody said that these training reports are public.
+    assert not list((tmp_path / "floors").rglob("*.jsonl"))
     code, out, _ = command(*SCORE, "--floor", str(tmp_path / "floors"), "--quiet")
     assert code == 0
     assert "over the blind floor" in out
@@ -121,8 +126,15 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def stored(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    place = tmp_path_factory.mktemp("stored") / "floors"
-    words = ("--references", str(folder / "test.json"), "--train", str(folder / "train.json"))
+    benchmark = tmp_path_factory.mktemp("stored")
+    (benchmark / DESCRIPTION_FILE).write_text(yaml.safe_dump({"name": "mine", "references": "public"}))
+    studies = json.loads((folder / "test.json").read_text())
+    (benchmark / REFERENCE_FILE).parent.mkdir()
+    pq.write_table(
+        pa.Table.from_pylist([{"study_id": name, **one} for name, one in studies.items()]), benchmark / REFERENCE_FILE
+    )
+    place = benchmark / "floors"
+    words = ("--benchmark", str(benchmark), "--train", str(folder / "train.json"))
     assert main(["floor", *words, "--protocol", "plain", "--metrics", "bleu2", "--out", str(place), "--quiet"]) == 0
     return files(place)
 

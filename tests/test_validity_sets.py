@@ -58,6 +58,15 @@ def _written(path: Path) -> Path:
     return path
 
 
+def test_none_to_compare_with_is_an_answer_and_nan_is_none() -> None:
+    records = [
+        {"study_id": name, "findings": "Clear lungs.", "comparison": said}
+        for name, said in (("a", "None"), ("b", "nan"), ("c", None))
+    ]
+    known = open_set(references=records).attributes
+    assert known == {"a": {"prior": "no"}, "b": {}, "c": {}}
+
+
 def test_several_views_are_joined() -> None:
     study = read_references(RECORDS).studies["a"]
     assert study.attributes["view"] == "Frontal, Lateral"
@@ -67,6 +76,12 @@ def test_iu_xray_comes_with_its_training_split() -> None:
     found = open_set("iu-xray")
     assert (len(found.studies), len(found.training), found.public) == (590, 2069, True)
     assert {one.get("prior") for one in found.attributes.values()} == {"yes", "no"}
+
+
+def test_nobody_said_that_files_of_ones_own_are_public() -> None:
+    # Else `rexrank floor` would store, and push, training reports of a private set.
+    assert not open_set(references=RECORDS).public
+    assert not open_set("iu-xray", references=RECORDS).public
 
 
 @pytest.mark.parametrize("benchmark", ["iu-xry", "/nowhere", None])

@@ -140,8 +140,7 @@ def _audited(arguments: argparse.Namespace) -> "Audit":
         convention=arguments.convention,
         stress_reports=arguments.stress_reports,
         minimum=arguments.min_studies,
-        # Nobody has said of a file of one's own that it is public.
-        shows_studies=arguments.public or (known.public and arguments.references is None),
+        shows_studies=arguments.public or known.public,
         floors=_floors(arguments),
         scoring={
             "device": arguments.device,

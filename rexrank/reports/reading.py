@@ -356,18 +356,21 @@ def _attributes(value: Mapping[str, Any]) -> dict[str, str]:
         if name not in ATTRIBUTE_FIELDS and not name.startswith(LABEL_PREFIX):
             continue
         parts = said if isinstance(said, list | tuple) else [said]
-        words = [word for part in parts if (word := _word(part))]
+        # Radiologists write "None" where there is nothing to compare with.
+        words = [word for part in parts if (word := _word(part, name == "comparison"))]
         if words:
             found["view" if name == "frontal_lateral" else name] = ", ".join(dict.fromkeys(words))
     return found
 
 
-def _word(value: object) -> str:
+def _word(value: object, none_is_said: bool = False) -> str:
     if isinstance(value, float):
         return "" if value != value else f"{value:g}"
     if not isinstance(value, str | int):
         return ""
     word = str(value).strip()
+    if none_is_said and word.lower() == "none":
+        return word
     return "" if word.lower() in _ABSENT_WORDS else word
 
 

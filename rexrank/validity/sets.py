@@ -62,9 +62,11 @@ def open_set(
         RefusedInput: A file cannot be read; with every fault.
     """
     own: list[TrainingStudy] = []
-    name, public, source = "references", True, references
+    # Nobody has said of a file of one's own that it is public.
+    name, public, source = "references", False, references
     if benchmark is not None:
         name, public, built, own = _benchmark(benchmark)
+        public = public and references is None
         source = built if references is None else references
     if source is None:
         raise BenchmarkError("name a benchmark, or a file of references")
