@@ -1,7 +1,7 @@
 """Words in columns, for a terminal and for Markdown, and names that neither takes for its own signs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 # Marks that turn the order of what is read around (Unicode property Bidi_Control), so that one name looks like another.
 TURNING_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -9,12 +9,18 @@ NOTHING = "–"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table for a terminal, the first column to the left and the others to the right."""
+def columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+    """Lines of a table for a terminal.
+
+    Args:
+        rows: Of equally many cells, at least one.
+        left: Which columns stand to the left; the others stand to the right.
+    """
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
-            [f"{row[0]:<{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))]
+            f"{cell:<{width}}" if column in left else f"{cell:>{width}}"
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     ]

@@ -46,7 +46,7 @@ def invented(change: str = "") -> EvaluationSet:
         }
         for number, study in enumerate(TRAINING[:6])
     }
-    return replace(open_set(references=references), training=TRAINING, name="invented")
+    return replace(open_set(references=references), training=TRAINING, name="invented", public=True)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,24 @@ def test_no_word_of_the_test_texts_reaches_a_floor() -> None:
         [floor.train for floor in other.floors],
     )
     assert one.floors[0].card.summary != other.floors[0].card.summary
+
+
+def test_a_large_training_split_says_how_much_of_it_chose() -> None:
+    many = [replace(TRAINING[number % 14], study_id=f"t{number}") for number in range(5_003)]
+    found = build_floors(replace(invented(), training=many), ["bleu2"], "plain", fields=())
+    constant = next(one for one in found.floors if one.slug == "floor-constant-report")
+    assert (found.n_training, found.n_chosen_on) == (5_003, 5_000)
+    assert "against 5,000 drawn from the 5,003 of them" in constant.description
+    assert all(
+        "against all" in one.description
+        for one in floors.blind({}, floors.Trained.of(TRAINING, "findings"), [floors.CONSTANT])
+    )
+
+
+def test_one_card_as_floor_was_chosen_by_nobody(small: Floors) -> None:
+    card = small.floors[0].card
+    assert "chosen on the training split" in over_table(over_floor(card, small))
+    assert "chosen" not in over_table(over_floor(card, card))
 
 
 def test_the_floor_to_beat_is_not_the_best_on_the_test_studies() -> None:

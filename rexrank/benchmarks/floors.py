@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from rexrank.benchmarks.benchmark import Benchmark, BenchmarkError, TrainingStudy
 from rexrank.benchmarks.constants import best_constant, most_frequent
 from rexrank.benchmarks.nearest import context_fields, nearest, nearest_other
+from rexrank.scoring.table import counted
 
 SEED = 0
 INDICATION = "indication"
@@ -55,12 +56,14 @@ class Trained:
         texts: Text of each training study that has one.
         fields: Fields of the context of each, by name.
         constant: The one text for every study where a rule of its own finds none.
+        n_chosen_on: Training texts by which the constant was chosen; None for all of them.
     """
 
     track: str
     texts: tuple[str, ...]
     fields: tuple[Mapping[str, str], ...]
     constant: str
+    n_chosen_on: int | None = None
 
     @classmethod
     def of(cls, training: Sequence[TrainingStudy], track: str, constant: str | None = None) -> "Trained":
@@ -120,12 +123,10 @@ class Trained:
 
     def _one_text(self, kind: str) -> tuple[str, str]:
         if kind == CONSTANT:
-            return self.constant, _constant_words(self.track, len(self.texts))
+            return self.constant, _constant_words(self.track, len(self.texts), self.n_chosen_on)
         text, times = most_frequent(self.texts)
-        return (
-            text,
-            f"The same text for every study: the most frequent training {self.track}, which stands {times:,} times.",
-        )
+        often = f"which stands {counted(times, 'time')}"
+        return text, f"The same text for every study: the most frequent training {self.track}, {often}."
 
     def _answers(self, found: Sequence[int | None]) -> list[str]:
         return [self.constant if place is None else self.texts[place] for place in found]
@@ -205,13 +206,14 @@ def _uniform() -> Callable[[], float]:
     return random.Random(SEED).random
 
 
-def _constant_words(track: str, n: int) -> str:
-    return f"The same text for every study: the training {track} with the best mean BLEU-2 against all {n:,} of them."
+def _constant_words(track: str, n: int, chosen_on: int | None) -> str:
+    against = f"all {n:,}" if chosen_on in (None, n) else f"{chosen_on:,} drawn from the {n:,}"
+    return f"The same text for every study: the training {track} with the best mean BLEU-2 against {against} of them."
 
 
 def _nearest_words(name: str, fallbacks: int) -> str:
     what = "an indication" if name == INDICATION else f"a text ({name})"
     return (
         f"The training report whose {name} is most similar by TF-IDF; the constant report for the "
-        f"{fallbacks} studies without {what} that shares a word with the training set."
+        f"{fallbacks:,} studies without {what} that shares a word with the training set."
     )

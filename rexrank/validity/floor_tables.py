@@ -2,6 +2,7 @@
 
 import textwrap
 
+from rexrank.layout import columns, ends, number
 from rexrank.metrics import score_keys
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.validity.floors import Floors
@@ -25,29 +26,21 @@ def table(floors: Floors) -> str:
 def _scores(floors: Floors) -> list[str]:
     cells = [["score", "", "floor", "", "training", "test", "95% interval"]]
     for key in floors.chosen:
-        known, digits = score_keys()[key], score_keys()[key].digits + 1
+        known, form = score_keys()[key], f".{score_keys()[key].digits + 1}f"
         able = [one for one in floors.floors if key in one.card.summary]
         for place, one in enumerate(able):
-            ends = one.card.intervals.get(key)
             cells.append(
                 [
                     key if place == 0 else "",
                     ARROWS[known.direction] if place == 0 else "",
                     one.name.removeprefix("Floor - "),
                     _BEST if one.slug == floors.chosen[key] else "",
-                    f"{one.train[key]:.{digits}f}" if key in one.train else "–",
-                    f"{one.card.summary[key]:.{digits}f}",
-                    "–" if ends is None else f"{ends[0]:.{digits}f} … {ends[1]:.{digits}f}",
+                    number(one.train.get(key), form),
+                    number(one.card.summary[key], form),
+                    ends(one.card.intervals.get(key), form),
                 ]
             )
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    return [
-        "  ".join(
-            f"{cell:<{width}}" if column < 4 else f"{cell:>{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
+    return columns(cells, left=range(4))
 
 
 def _made(floors: Floors) -> list[str]:

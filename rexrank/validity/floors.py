@@ -149,7 +149,15 @@ def build_floors(
     with reporting(progress, total=len(bench.keys) + 2 * len(kinds)) as report:
         usual, how, constants = _constants(bench, report)
         floors = (
-            [] if not bench.keys else _floors(evaluation_set, bench, replace(trained, constant=usual), kinds, constants)
+            _floors(
+                evaluation_set,
+                bench,
+                replace(trained, constant=usual, n_chosen_on=len(bench.training)),
+                kinds,
+                constants,
+            )
+            if bench.keys
+            else []
         )
         scored = [_scored(bench, evaluation_set, floor, spoken, report) for floor, spoken in floors]
     scored = [one for one in scored if one.card.summary]

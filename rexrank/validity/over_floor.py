@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rexrank.comparison.cards import aligned
+from rexrank.layout import columns, ends, number
 from rexrank.metrics import score_keys
 from rexrank.scoring.card import ScoreCard
 from rexrank.scoring.table import ARROWS
@@ -77,11 +78,13 @@ class OverFloor:
         rows: One a score, in the order of the card.
         absent: Score key to the reason why it is not compared.
         confidence: Of the intervals.
+        is_chosen: Whether the floor of each score was chosen on the training split; else the caller named one card.
     """
 
     rows: tuple[Delta, ...]
     absent: dict[str, str]
     confidence: float = 0.95
+    is_chosen: bool = True
 
     def row(self, key: str) -> Delta | None:
         """The row of a score, or None."""
@@ -122,19 +125,20 @@ def over_floor(
         pairs = [_pair(both.samples[key], both.values[key]) for key in kept]
         for key, paired in zip(kept, paired_tests(pairs, resamples, seed, both.groups), strict=True):
             found[key] = Delta(key, score_keys()[key].direction, name, paired)
-    return OverFloor(tuple(found[key] for key in judged if key in found), absent)
+    rows = tuple(found[key] for key in judged if key in found)
+    return OverFloor(rows, absent, is_chosen=isinstance(floors, Floors))
 
 
 def table(over: OverFloor) -> str:
     """The rows for a terminal, the words at the end of each."""
     cells = [["score", "", "system", "floor", "difference", f"{over.confidence:.0%} interval", "", ""]]
     for row in over.rows:
-        digits, one = score_keys()[row.key].digits + 1, row.paired
-        ends = "–" if one.interval is None else f"{one.interval[0]:+.{digits}f} … {one.interval[1]:+.{digits}f}"
-        numbers = [_number(value, f".{digits}f") for value in one.scores]
-        difference = _number(one.difference, f"+.{digits}f")
-        cells.append([row.key, ARROWS[row.direction], *numbers, difference, ends, WORDS[row.verdict], row.floor])
-    lines = ["over the blind floor (chosen on the training split):", *_columns(cells)] if over.rows else []
+        form, one = f".{score_keys()[row.key].digits + 1}f", row.paired
+        numbers = [number(value, form) for value in one.scores]
+        between = [number(one.difference, f"+{form}"), ends(one.interval, f"+{form}")]
+        cells.append([row.key, ARROWS[row.direction], *numbers, *between, WORDS[row.verdict], row.floor])
+    head = f"over the blind floor{' (chosen on the training split)' if over.is_chosen else ''}:"
+    lines = [head, *columns(cells, left=(0, 1, 6, 7))] if over.rows else []
     lines += [f"no floor in {key}: {why}" for key, why in over.absent.items()]
     return "\n".join(lines)
 
@@ -156,19 +160,3 @@ def _by_floor(
 
 def _pair(samples: Sequence[Sample], values: Sequence[Floats]) -> Pair:
     return Pair.of(samples[1], samples[0], (values[1], values[0]))
-
-
-def _number(value: float | None, form: str) -> str:
-    return "–" if value is None else f"{value:{form}}"
-
-
-def _columns(cells: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    left = {0, 1, len(widths) - 2, len(widths) - 1}
-    return [
-        "  ".join(
-            f"{cell:<{width}}" if column in left else f"{cell:>{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
