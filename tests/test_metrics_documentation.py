@@ -58,6 +58,9 @@ def _broken(name: str, given: Any) -> Any:
     if name == "green_completion":
         nothing = "[Clinically Significant Errors]:\n(a) False: 0.\n\n[Matched Findings]:\nNone."
         return [None, *given[1:-2], "I cannot say.", nothing]
+    if name == "finding_matches":
+        weighs_none = {"reference_findings": [{"id": 1, "entailed": True}], "predicted_findings": []}
+        return [None, *given[1:-2], weighs_none, given[-1]]
     return [None, *given[1:]]
 
 

@@ -24,8 +24,8 @@ with the best F1 over all findings, the same for every key.
 
 - `published`: ``findings_f1`` is undefined where P and R are 0, as RadFact divides by 0 there; a blank prediction
   has no finding, so no precision.
-- `corrected`: it is 0 there. A blank prediction scores 0, its misses are all findings of the reference, and every
-  finding of identical texts is a hit.
+- `corrected`: it is 0 there. A blank prediction scores 0 in the means of studies; in a tier it has no finding, so it
+  misses those of the reference and adds nothing to precision. Every finding of identical texts is a hit.
 
 Sources: Bannur et al., arXiv 2406.04449 (MAIRA-2), github.com/microsoft/RadFact; Corbière et al., "RadMatch", 2026,
 github.com/raidium-med/RadMatch (0.3.0).
@@ -302,11 +302,9 @@ def _harmonic(precision: Floats, recall: Floats, nothing: float) -> Floats:
 def _values(measure: str, counts: Floats) -> Floats:
     """The value of each study, [n]."""
     reference_hits, references, predicted_hits, predicted, false = counts.T
-    precision, recall = _quotient(predicted_hits, predicted), _quotient(reference_hits, references)
     if measure == "f1":
-        # Of a study where one side has no finding nothing is right.
-        both = _harmonic(np.nan_to_num(precision), np.nan_to_num(recall), 0.0)
-        return np.where(references + predicted > 0, both, np.nan)
+        return _pooled_f1(counts)
+    precision, recall = _quotient(predicted_hits, predicted), _quotient(reference_hits, references)
     misses = references - reference_hits
     return {"precision": precision, "recall": recall, "misses": misses, "false": false, "errors": misses + false}[
         measure
@@ -331,13 +329,20 @@ def _statistics(measure: str, tier: str | None, counts: Floats) -> tuple[Floats 
 def _formula(measure: str, tier: str | None, convention: str) -> Formula:
     if measure != "f1":
         return lambda sums: _quotient(sums[:, 0], sums[:, 1])
-    fails = tier is None and convention == "published"
-    return partial(_pooled_f1, nothing=np.nan if fails else 0.0)
+    if tier is not None:
+        return _pooled_f1
+    return partial(_f1_of_means, nothing=np.nan if convention == "published" else 0.0)
 
 
-def _pooled_f1(sums: Floats, nothing: float) -> Floats:
-    """F1 of two quotients, [b], from their numerators and denominators, [b, 4]."""
+def _f1_of_means(sums: Floats, nothing: float) -> Floats:
+    """F1 of two means, [b], from their sums and numbers, [b, 4]; `nothing` where both are 0."""
     return _harmonic(_quotient(sums[:, 0], sums[:, 1]), _quotient(sums[:, 2], sums[:, 3]), nothing)
+
+
+def _pooled_f1(sums: Floats) -> Floats:
+    """F1 of hits and findings of either side, [b] of [b, 4]; 0 where one side has none, nan where neither has."""
+    recall, precision = (np.nan_to_num(_quotient(sums[:, at], sums[:, at + 1])) for at in (0, 2))
+    return np.where(sums[:, 1] + sums[:, 3] > 0, _harmonic(precision, recall, 0.0), np.nan)
 
 
 def _formula_of(key: str, parts: Mapping[str, str]) -> Formula | None:
@@ -377,7 +382,7 @@ def _key(measure: str, tier: str | None) -> ScoreKey:
         language=("any",),
         description=description,
         needs=(_FEATURE,),
-        blank="worst" if ratio else "formula",
+        blank="worst" if tier is None else "formula",
         family="" if tier is None else f"{_NAME}_{measure}_<tier>",
     )
 
@@ -390,6 +395,10 @@ _EXAMPLE: dict[str, Any] = {
     "reference_findings": [_finding("R1", "urgent"), _finding("R2", "routine")],
     "predicted_findings": [_finding("P1", "urgent")],
     "matches": [{"ref_id": "R1", "pred_id": "P1", "errors": "major"}],
+}
+_VERDICTS: dict[str, Any] = {
+    "reference_findings": [{"id": "R1", "entailed": False}],
+    "predicted_findings": [{"id": "P1", "entailed": False}],
 }
 _BLANK: dict[str, Any] = {**_EXAMPLE, "predicted_findings": [], "matches": []}
 
@@ -411,6 +420,7 @@ METRIC = Metric(
             {_FEATURE: [_EXAMPLE]},
             note="the judge matches the effusions with a major error and finds no match for the heart",
         ),
+        Example("Nodule.", "Scar.", {_FEATURE: [_VERDICTS]}, note="the judge entails neither finding, and weighs none"),
         Example(
             "",
             "Left effusion. Normal heart.",
