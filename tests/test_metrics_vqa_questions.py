@@ -116,6 +116,7 @@ def test_answers_from_a_file_of_their_own_are_joined_by_id(tmp_path: Path) -> No
         (record("A", "A", options="A or B"), "wrong_type", "options", "2 to 26 texts"),
         (record("A", "A", options=["one", 2]), "wrong_type", "options", "expected text"),
         (record("A", "A", options=["one", " "]), "wrong_type", "options", "blank"),
+        (record("A", "A", options=["A. one", "a) two"]), "wrong_type", "options", "the same letter"),
         (record("A", "A", options=None), "wrong_columns", "options", "1 of 2 questions have; score them apart"),
         (record("A", "A", question=["x"]), "wrong_type", "question", "expected text"),
         (record("A", 7), "wrong_type", "model_prediction", "expected text"),  # type: ignore[arg-type]

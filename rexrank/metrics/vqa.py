@@ -216,6 +216,12 @@ def letters(
     return [_letter(text, _offered(own, convention), convention) for text, own in zip(answers, offered, strict=True)]
 
 
+def repeats_a_letter(choices: Sequence[str]) -> bool:
+    """Whether every choice of a question has a letter, and two have the same, so that nobody knows which is meant."""
+    marked = [match[1].upper() for choice in choices if (match := _CHOICE.fullmatch(choice.strip()))]
+    return len(set(marked)) < len(marked) == len(choices)
+
+
 def lettered(choices: Sequence[str]) -> dict[str, str]:
     """Letter of each choice of a question, and its text without the letter."""
     marked = [_CHOICE.fullmatch(choice.strip()) for choice in choices]

@@ -12,7 +12,7 @@ import numpy as np
 from rexrank.errors import RefusedInput
 from rexrank.metrics.polarity import Polarity, polarity
 from rexrank.metrics.registry import keys_named, metric_of, score_keys
-from rexrank.metrics.vqa import lettered, letters
+from rexrank.metrics.vqa import lettered, letters, repeats_a_letter
 from rexrank.reports.problems import Problem, shown_id
 from rexrank.reports.questions import (
     Question,
@@ -117,8 +117,12 @@ def _right(found: Questions) -> dict[str, str]:
     if found.options is None:
         return dict(zip(ids, words, strict=True))
     problems, right = [], {}
-    for question_id, letter in zip(ids, letters(words, found.options, "corrected"), strict=True):
-        if letter is None:
+    read = letters(words, found.options, "corrected")
+    for question_id, letter, options in zip(ids, read, found.options, strict=True):
+        if repeats_a_letter(options):
+            message = "two options have the same letter; give each its own"
+            problems.append(Problem("wrong_type", found.source, shown_id(question_id), "options", message))
+        elif letter is None:
             message = "the right answer is none of the options, or several"
             problems.append(Problem("wrong_type", found.source, shown_id(question_id), "correct_answer", message))
         right[question_id] = letter or ""
