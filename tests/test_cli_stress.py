@@ -60,6 +60,14 @@ def test_markdown_of_invented_reports(capsys: pytest.CaptureFixture[str]) -> Non
     assert "6 reports: invented" in printed.out
 
 
+def test_names_of_files_are_no_markup(references: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = references.rename(references.with_name("<b>|_*.json"))
+    assert main(["stress", "--reports", str(named), "--metrics", "bleu2", "--resamples", "50", "--markdown"]) == 0
+    printed = capsys.readouterr().out
+    assert r"\<b\>\|\_\*.json" in printed
+    assert "<b>" not in printed
+
+
 def test_exit_codes(references: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stress", "--metrics", "nothing_like_it"]) == 2
     assert main(["stress", "--n", "1"]) == 2

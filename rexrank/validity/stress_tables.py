@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeVar
 
-from rexrank.layout import columns, pipes
+from rexrank.layout import NOTHING, columns, escaped, number, pipes
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.validity.stress import COIN, CONFIDENCE, SEEN, Estimate, Stress, Stressed
 from rexrank.validity.stress_texts import ALL, ERRORS, JOINED, KINDS, ONE, TRUNCATED
@@ -12,7 +12,6 @@ from rexrank.validity.stress_texts import ALL, ERRORS, JOINED, KINDS, ONE, TRUNC
 if TYPE_CHECKING:
     from rexrank.figures import Figure
 
-_NOTHING = "–"
 _WIDTH = 79
 _SIGHTS = {"yes": "sees", "barely": "barely", "no": "blind", "unsure": "unsure", None: ""}
 _MOST_DRAWN = 16
@@ -44,14 +43,18 @@ def table(found: Stress) -> str:
 
 def markdown(found: Stress) -> str:
     """The result as Markdown."""
-    blocks = [head(found), "### Edits", "\n".join(pipes(_applied(found)))]
+    blocks = [escaped(head(found)), "### Edits", "\n".join(pipes(_applied(found)))]
     if found.scores:
-        blocks += ["### Scores", "\n".join(pipes(_summary(found))), "\n".join(f"- {line.strip()}" for line in _notes())]
+        blocks += [
+            "### Scores",
+            "\n".join(pipes(_summary(found))),
+            "\n".join(f"- {escaped(line)}" for line in _notes()),
+        ]
         for title, cells in _by_edit(found):
             blocks += [f"### {title[0].upper()}{title[1:]}", "\n".join(pipes(cells))]
-        blocks.append("\n".join(f"- {line}" for line in blind(found)))
+        blocks.append("\n".join(f"- {escaped(line)}" for line in blind(found)))
     if absent := _absent(found):
-        blocks.append("\n".join(f"- {line.strip()}" for line in absent[1:]))
+        blocks.append("\n".join(f"- {escaped(line.strip())}" for line in absent[1:]))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -174,7 +177,7 @@ def _rows(
 
 def _kept(one: Stressed, edit: str, dose: str) -> str:
     cells = [one.cell(edit, each) for each in ((ONE, ALL) if edit in KINDS else (dose,))]
-    return " / ".join(_NOTHING if cell is None else _number(cell.kept.value) for cell in cells)
+    return " / ".join(NOTHING if cell is None else _number(cell.kept.value) for cell in cells)
 
 
 def _absent(found: Stress) -> list[str]:
@@ -183,7 +186,7 @@ def _absent(found: Stress) -> list[str]:
 
 
 def _number(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.2f}"
+    return number(value, ".2f")
 
 
 def _with_ends(one: Estimate) -> str:
