@@ -191,6 +191,11 @@ def test_stored_floors_come_back_and_hold_no_text_of_a_private_set(small: Floors
     found = load(tmp_path / "public")
     assert found.to_json() == small.to_json()
     assert (tmp_path / "public/floor-constant-report/predictions.jsonl").is_file()
+    # Without the floor that counts, a card beside them would silently have none.
+    cut = json.loads((tmp_path / "public/floors.json").read_text())
+    (tmp_path / "public/floors.json").write_text(json.dumps({**cut, "floors": []}))
+    with pytest.raises(UnreadableFloors):
+        load(tmp_path / "public")
     save(replace(small, public=False), tmp_path / "private")
     assert list((tmp_path / "private").rglob("predictions.jsonl")) == []
     assert not any("effusion" in path.read_text("latin-1") for path in (tmp_path / "private").rglob("*.json"))

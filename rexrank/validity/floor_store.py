@@ -64,6 +64,8 @@ def load(folder: str | os.PathLike[str]) -> Floors:
         if found["schema_version"] != SCHEMA_VERSION:
             raise UnreadableFloors(f"{source.name}/{FLOORS_FILE} is of another version; run `rexrank floor` again")
         floors = tuple(_floor(source, one) for one in found["floors"])
+        if not floors or not set(found["chosen"].values()) <= {one.slug for one in floors}:
+            raise ValueError("a floor that counts in a score is not there")
         return Floors(
             set_name=str(found["set"]),
             track=str(found["track"]),
