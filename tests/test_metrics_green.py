@@ -291,7 +291,7 @@ def test_wrong_calls_are_refused_without_a_word_of_the_answer() -> None:
     with pytest.raises(InvalidCall, match=r"^features\['green_completion'\]\[1\]: expected str, or None, got dict$"):
         green(["x", {"secret": 1}])
     with pytest.raises(
-        InvalidCall, match=r"'green_completion'\]\[0\]: the study has 2 references, and the judge GREEN-radllama2-7b comp"
+        InvalidCall, match=r"'green_completion'\]\[0\]: the study has 2 references, and the judge GREEN"
     ):
         compute("green", ["a"], [["b", "c"]], features={"green_completion": ["x"]})
     with pytest.raises(InvalidCall, match="text: expected the judge's answer as a str, or None, got a value of type"):

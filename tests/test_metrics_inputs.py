@@ -87,7 +87,7 @@ def test_the_name_of_a_metric_stands_for_its_keys() -> None:
         ("radgraf", "did you mean radgraph"),
         ("BERTScore", "did you mean bertscore or bertscore_minilm?"),
         ("rougeL", "did you mean rouge_l"),
-        ("precision", "did you mean ce_precision or srrbert_precision or f1labels_ce_precision?"),
+        ("precision", "did you mean ce_precision or srrbert_precision or findings_precision?"),
         ("x", "`rexrank metrics` lists what there is"),
         ("---", "`rexrank metrics` lists what there is"),
         ("1/RadCliQ-v1", "did you mean radcliq_v1 or inv_radcliq_v1"),

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 Range = tuple[float | None, float | None]
 UNIT_RANGES: Mapping[Convention, Range] = {"published": (0.0, 1.0), "corrected": (0.0, 1.0)}
 
-# How close names are offered for an unknown one: at most so many, with so much in common, from so many letters on.
-_OFFERED, _ALIKE, _SHORTEST = 3, 0.6, 2
+# How close names are offered for an unknown one: at most so many, with so much in common, from so many letters on, and
+# from how many on where they stand within a name: "all" is the end of several, and none of them is meant.
+_OFFERED, _ALIKE, _SHORTEST, _SHORTEST_WITHIN = 3, 0.6, 2, 4
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ def _close(name: str, known: Sequence[str]) -> list[str]:
     if len(wanted) < _SHORTEST:
         return []
     begin = [one for one in known if one.startswith(wanted)]
-    within = [one for one in known if f"_{wanted}" in one]
+    within = [one for one in known if f"_{wanted}" in one and len(wanted) >= _SHORTEST_WITHIN]
     found = sorted(begin, key=len) or sorted(within, key=len) or get_close_matches(wanted, known, _OFFERED, _ALIKE)
     return found[:_OFFERED]
 
