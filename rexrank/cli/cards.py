@@ -1,16 +1,69 @@
-"""What commands on score cards have in common: names, folders, lists of words, pictures."""
+"""What commands on scores have in common: draws, forms of output, names, folders, lists of words, pictures."""
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError
 
 if TYPE_CHECKING:
     from rexrank.figures import Figure
 
 _CARD = "card.json"
+
+
+class _Found(Protocol):
+    """What a command has computed."""
+
+    def to_json(self) -> Any:
+        """Everything of it, for JSON."""
+
+
+F = TypeVar("F", bound=_Found)
+
+
+def add_draws(parser: argparse.ArgumentParser) -> None:
+    """Declare how tests and intervals draw."""
+    parser.add_argument(
+        "--resamples", metavar="N", type=int, default=10_000, help="draws of tests and intervals (default: 10000)"
+    )
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the draws (default: 0)")
+    parser.add_argument(
+        "--confidence", metavar="C", type=float, default=0.95, help="confidence of the intervals (default: 0.95)"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, picture: str | None = None) -> None:
+    """Declare the forms of output.
+
+    Args:
+        parser: Of the command.
+        picture: What ``--plot`` draws; None where the command has no picture.
+    """
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
+    form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
+    if picture:
+        parser.add_argument("--plot", metavar="FILE", help=f"draw {picture}; FILE ends in .svg, .png or .pdf")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+
+
+def show(found: F, arguments: argparse.Namespace, table: Callable[[F], str], markdown: Callable[[F], str]) -> None:
+    """Print what was found in the form that was asked for.
+
+    Args:
+        found: What was computed.
+        arguments: Those of `add_output`.
+        table: Lays it out for a terminal.
+        markdown: Lays it out as Markdown, with the end of its last line.
+    """
+    if arguments.json:
+        print_json(found.to_json())
+    else:
+        print(markdown(found) if arguments.markdown else table(found), end="" if arguments.markdown else "\n")
 
 
 def folder_of(card: str) -> str:

@@ -23,8 +23,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import words_of
-from rexrank.cli.streams import print_json
+from rexrank.cli.cards import add_draws, add_output, show, words_of
 
 if TYPE_CHECKING:
     from rexrank.terms import Convention, Track
@@ -50,17 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-download", action="store_true", help="fetch nothing; scores that lack their checkpoints are left out"
     )
-    parser.add_argument(
-        "--resamples", metavar="N", type=int, default=10_000, help="draws of tests and intervals (default: 10000)"
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the draws (default: 0)")
-    parser.add_argument(
-        "--confidence", metavar="C", type=float, default=0.95, help="confidence of the intervals (default: 0.95)"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
-    form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    add_draws(parser)
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -80,10 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (InvalidCall, InvalidStatistics, UnknownDevice, UnknownProtocol) as error:
         print(f"rexrank ceiling: {error}", file=sys.stderr)
         return WRONG_USAGE
-    if arguments.json:
-        print_json(found.to_json())
-    else:
-        print(markdown(found) if arguments.markdown else table(found), end="" if arguments.markdown else "\n")
+    show(found, arguments, table, markdown)
     return DONE if found.rows else NOTHING_COMPUTED
 
 

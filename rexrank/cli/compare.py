@@ -27,8 +27,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import draw, folder_of, system_names, words_of
-from rexrank.cli.streams import print_json
+from rexrank.cli.cards import add_draws, add_output, draw, folder_of, show, system_names, words_of
 
 if TYPE_CHECKING:
     from rexrank.comparison.compare import Settings
@@ -63,20 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "whole table",
     )
     parser.add_argument("--studies", metavar="N", type=int, help="also say which difference so many studies could show")
-    parser.add_argument(
-        "--resamples", metavar="N", type=int, default=10_000, help="draws of tests and intervals (default: 10000)"
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the draws (default: 0)")
-    parser.add_argument(
-        "--confidence", metavar="C", type=float, default=0.95, help="confidence of the intervals (default: 0.95)"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
-    form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw the differences in the first score; FILE ends in .svg, .png or .pdf"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    add_draws(parser)
+    add_output(parser, "the differences in the first score")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,10 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (InvalidCall, InvalidStatistics) as error:
         print(f"rexrank compare: {error}", file=sys.stderr)
         return WRONG_USAGE
-    if arguments.json:
-        print_json(found.to_json())
-    else:
-        print(markdown(found) if arguments.markdown else table(found), end="" if arguments.markdown else "\n")
+    show(found, arguments, table, markdown)
     if not found.rows:
         return NOTHING_COMPUTED
     # Printed first, so that a picture that cannot be drawn does not cost the numbers.

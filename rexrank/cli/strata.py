@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import draw, folder_of, system_names, words_of
-from rexrank.cli.streams import print_json
+from rexrank.cli.cards import add_draws, add_output, draw, folder_of, show, system_names, words_of
 
 if TYPE_CHECKING:
     from rexrank.terms import Track
@@ -71,20 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--track", metavar="T", help="text compared, for files of scores: findings (default), impression or report"
     )
     parser.add_argument("--names", metavar="A,B", help="what the systems are called (default: their folders' names)")
-    parser.add_argument(
-        "--resamples", metavar="N", type=int, default=10_000, help="draws of intervals and tests (default: 10000)"
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the draws (default: 0)")
-    parser.add_argument(
-        "--confidence", metavar="C", type=float, default=0.95, help="confidence of the intervals (default: 0.95)"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
-    form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw the first score by groups; FILE ends in .svg, .png or .pdf"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    add_draws(parser)
+    add_output(parser, "the first score by groups")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -102,10 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (InvalidCall, InvalidStatistics) as error:
         print(f"rexrank strata: {error}", file=sys.stderr)
         return WRONG_USAGE
-    if arguments.json:
-        print_json(found.to_json())
-    else:
-        print(markdown(found) if arguments.markdown else table(found), end="" if arguments.markdown else "\n")
+    show(found, arguments, table, markdown)
     if not found.rows:
         return NOTHING_COMPUTED
     # Printed first, so that a picture that cannot be drawn does not cost the numbers.

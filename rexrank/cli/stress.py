@@ -26,8 +26,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.streams import print_json
-from rexrank.errors import RexrankError
+from rexrank.cli.cards import add_output, draw, show
 from rexrank.terms import CONVENTIONS, TRACKS
 
 if TYPE_CHECKING:
@@ -60,11 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", metavar="D", help="where neural models run: cpu, mps, cuda, cuda:1 …")
     parser.add_argument("--weights", metavar="DIR", help="folder with the weights of neural models")
     parser.add_argument("--no-download", action="store_true", help="fetch no weights; what needs them is not computed")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
-    form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
-    parser.add_argument("--plot", metavar="FILE", help="draw edits by scores; FILE ends in .svg, .png or .pdf")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    add_output(parser, "edits by scores")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,22 +70,19 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from rexrank.metrics import InvalidCall
     from rexrank.statistics import InvalidStatistics
-    from rexrank.validity.stress_tables import markdown, table
+    from rexrank.validity.stress_tables import markdown, picture, table
 
     try:
         found = _stressed(arguments)
     except (InvalidCall, InvalidStatistics) as error:
         print(f"rexrank stress: {error}", file=sys.stderr)
         return WRONG_USAGE
-    if arguments.json:
-        print_json(found.to_json())
-    else:
-        print(markdown(found) if arguments.markdown else table(found), end="" if arguments.markdown else "\n")
+    show(found, arguments, table, markdown)
     if not found.scores:
         return NOTHING_COMPUTED
     # Printed first, so that a picture that cannot be drawn does not cost the numbers.
     if arguments.plot:
-        _draw(found, arguments.plot, arguments.quiet)
+        draw(lambda: picture(found), arguments.plot, arguments.quiet)
     return DONE
 
 
@@ -111,14 +103,3 @@ def _stressed(arguments: argparse.Namespace) -> "Stress":
         weights=arguments.weights,
         download=not arguments.no_download,
     )
-
-
-def _draw(found: "Stress", file: str, quiet: bool) -> None:
-    from rexrank.validity.stress_tables import picture
-
-    try:
-        picture(found).save(file)
-    except OSError as error:
-        raise RexrankError(f"{file} cannot be written: {error.strerror or 'unknown reason'}") from None
-    if not quiet:
-        print(f"written: {file}", file=sys.stderr)

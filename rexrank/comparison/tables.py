@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rexrank.comparison.compare import Comparison, Comparisons
 from rexrank.comparison.words import p_number, sentence, untested
 from rexrank.figures import Row, intervals
-from rexrank.layout import columns, escaped, percent, pipes
+from rexrank.layout import NOTHING, columns, ends, escaped, number, percent, pipes
 from rexrank.metrics import score_keys
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.statistics.paired import FEWEST_OF_BOOTSTRAP, Estimate
@@ -20,7 +20,6 @@ _MOVED = {
     "randomisation": "swapped by the test, drawn for intervals",
     "bootstrap": "drawn by the test and for intervals",
 }
-_NOTHING = "–"
 
 
 def table(comparisons: Comparisons) -> str:
@@ -123,13 +122,13 @@ def _of_row(row: Comparison) -> list[str]:
 
 def _tests(comparisons: Comparisons, rows: Sequence[Comparison]) -> list[list[str]]:
     corrected = any(row.family > 1 for row in comparisons.rows)
-    ends = f"{percent(comparisons.settings.confidence)} interval"
-    titles = ["score", "", "baseline", "system", "difference", ends, "p"]
+    between = f"{percent(comparisons.settings.confidence)} interval"
+    titles = ["score", "", "baseline", "system", "difference", between, "p"]
     cells = [titles + (["Holm p"] if corrected else [])]
     for row in rows:
         one, digits = row.paired, row.digits
-        values = [_number(one.scores[1], f".{digits}f"), _number(one.scores[0], f".{digits}f")]
-        values += [_number(one.difference, f"+.{digits}f"), _range(one.interval, f"+.{digits}f"), p_number(one.p)]
+        values = [number(one.scores[1], f".{digits}f"), number(one.scores[0], f".{digits}f")]
+        values += [number(one.difference, f"+.{digits}f"), ends(one.interval, f"+.{digits}f"), p_number(one.p)]
         cells.append([row.key, ARROWS[row.direction], *values, *([p_number(row.p_holm)] if corrected else [])])
     return cells
 
@@ -139,11 +138,11 @@ def _sizes(comparisons: Comparisons, rows: Sequence[Comparison]) -> list[list[st
     titles = ["score", "wins/ties/losses", "superiority", "effect", "detectable"]
     cells = [titles + ([f"with {planned:,}"] if planned else [])]
     for row in rows:
-        tally = _NOTHING if row.tally is None else "/".join(f"{number:,}" for number in row.tally)
+        tally = NOTHING if row.tally is None else "/".join(f"{count:,}" for count in row.tally)
         form = f".{row.digits}f"
         values = [row.key, tally, _with_range(row.superiority, ".2f"), _with_range(row.effect, "+.2f")]
-        values.append(_number(row.detectable, form))
-        cells.append(values + ([_number(row.detectable_planned, form)] if planned else []))
+        values.append(number(row.detectable, form))
+        cells.append(values + ([number(row.detectable_planned, form)] if planned else []))
     return cells
 
 
@@ -156,16 +155,8 @@ def _absent(comparisons: Comparisons) -> list[str]:
     return ["not compared:", *lines] if lines else []
 
 
-def _number(value: float | None, form: str) -> str:
-    return _NOTHING if value is None else f"{value:{form}}"
-
-
-def _range(ends: tuple[float, float] | None, form: str) -> str:
-    return _NOTHING if ends is None else f"{ends[0]:{form}} … {ends[1]:{form}}"
-
-
 def _with_range(estimate: Estimate | None, form: str) -> str:
     if estimate is None:
-        return _NOTHING
-    ends = "" if estimate.interval is None else f" ({_range(estimate.interval, form)})"
-    return f"{estimate.value:{form}}{ends}"
+        return NOTHING
+    between = "" if estimate.interval is None else f" ({ends(estimate.interval, form)})"
+    return f"{estimate.value:{form}}{between}"

@@ -67,7 +67,7 @@ def interval(
         InvalidStatistics: Wrong shapes or options, or infinite values.
     """
     sample = Sample.of_values(floats("values", values, dimensions=1))
-    return _ends(intervals([sample], confidence, resamples, seed, groups)[0])
+    return ends_of(intervals([sample], confidence, resamples, seed, groups)[0])
 
 
 def corpus_interval(
@@ -96,7 +96,7 @@ def corpus_interval(
         InvalidStatistics: Wrong shapes or options, or infinite values.
     """
     sample = Sample(floats("statistics", statistics, dimensions=2), formula)
-    return _ends(intervals([sample], confidence, resamples, seed, groups)[0])
+    return ends_of(intervals([sample], confidence, resamples, seed, groups)[0])
 
 
 def intervals(
@@ -170,5 +170,6 @@ def _left_out(sample: Sample, draws: Draws) -> Floats:
         return np.asarray(sample.formula(units.sum(axis=0) - units), dtype=np.float64)
 
 
-def _ends(found: Interval | None) -> tuple[float, float] | None:
+def ends_of(found: Interval | None) -> tuple[float, float] | None:
+    """Lower and upper end of an interval, where there is one."""
     return None if found is None else (found.low, found.high)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rexrank.errors import shown
-from rexrank.statistics.bootstrap import Interval, intervals
+from rexrank.statistics.bootstrap import Interval, ends_of, intervals
 from rexrank.statistics.draws import Draws
 from rexrank.statistics.inputs import Floats, InvalidStatistics, check_confidence, floats
 from rexrank.statistics.power import detectable, standard_error
@@ -344,7 +344,7 @@ def _paired(
     error, units = standard_error(difference, draws), draws.take(pair.both).units
     return Paired(
         difference=difference.score,
-        interval=_ends(ends),
+        interval=ends_of(ends),
         p=tested.p,
         scores=(pair.first.score, pair.second.score),
         test=test,
@@ -366,13 +366,9 @@ def _paired(
     )
 
 
-def _ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
-
-
 def _estimate(sample: Sample, interval: Interval | None) -> Estimate | None:
     score = sample.score
-    return None if score is None else Estimate(score, _ends(interval))
+    return None if score is None else Estimate(score, ends_of(interval))
 
 
 def _tested(pairs: Sequence[Pair], draws: Draws, test: Test) -> list[_Tested]:

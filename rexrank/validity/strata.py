@@ -23,7 +23,6 @@ from rexrank.scoring.progress import Progress, reporting
 from rexrank.statistics.bootstrap import Interval, intervals
 from rexrank.statistics.paired import Pair, holm, p_values
 from rexrank.statistics.sample import Flags, Floats, Sample
-from rexrank.terms import Direction
 from rexrank.validity.divisions import Division, Stratum, divisions
 from rexrank.validity.sets import EvaluationSet
 from rexrank.validity.suppression import Reason, hidden, least_studies
@@ -285,12 +284,6 @@ def _to_quote(card: "ScoreCard", there: Sequence[str]) -> list[str]:
         ranking = ()
     judging = [key for key in there if score_keys()[key].direction != "none"]
     return [key for key in ranking if key in judging] or judging[:1]
-
-
-def direction_of(key: str) -> Direction:
-    """Which values are better; nothing is known of a column that is no score key."""
-    known = score_keys().get(key)
-    return known.direction if known else "none"
 
 
 @dataclass(frozen=True, eq=False)

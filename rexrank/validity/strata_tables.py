@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rexrank.analysis.study_table import direction_of
 from rexrank.comparison.words import p_number, p_text
 from rexrank.figures import Row as Drawn
 from rexrank.figures import intervals
@@ -10,7 +11,7 @@ from rexrank.layout import NOTHING, columns, ends, escaped, number, percent, pip
 from rexrank.metrics import score_keys
 from rexrank.scoring.table import ARROWS, by_reason, counted, listed
 from rexrank.statistics.power import ALPHA
-from rexrank.validity.strata import ALL, Estimate, Row, Strata, direction_of
+from rexrank.validity.strata import ALL, Estimate, Row, Strata
 
 if TYPE_CHECKING:
     from rexrank.figures import Figure

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from rexrank.labels import POSITIVE, mentions
-from rexrank.validity.edits.cues import DOUBT, NEGATION, denied_before, like, matches
+from rexrank.validity.edits.cues import DOUBT, NEGATION, denied_before, like, matches, states
 from rexrank.validity.edits.edit import Chance, Change, Edit, Report
 
 _SURE = {
@@ -30,7 +29,7 @@ def _changes(report: Report, chance: Chance) -> Sequence[Change]:
         hedges = [one for one in matches(_HEDGE, said) if _turns(said, one)]
         spans = [(one.start(), one.end(), like(_SURE[one[0].lower()], one[0])) for one in hedges]
         there = _THERE_IS.search(said)
-        if there and not hedges and not NEGATION.search(said) and not DOUBT.search(said) and _stated(said):
+        if there and not hedges and not NEGATION.search(said) and not DOUBT.search(said) and states(said):
             spans = [(*there.span(1), "may be")]
         found += [Change.of(sentence.start + start, sentence.start + end, new) for start, end, new in spans]
     return found
@@ -41,10 +40,6 @@ def _turns(said: str, hedge: re.Match[str]) -> bool:
     if re.search(r"\b(?:less|more|very|not|are|is as)\s*$", said[: hedge.start()], re.IGNORECASE):
         return False
     return "exclude" in hedge[0].lower() or not denied_before(said, hedge.start())
-
-
-def _stated(said: str) -> bool:
-    return any(one.status == POSITIVE for one in mentions(said))
 
 
 CHANGED = Edit("certainty_changed", "harmful", "A hedge is made sure, or a stated finding doubted.", _changes)

@@ -30,6 +30,11 @@ def present(sentence: str) -> list[Mention]:
     return [one for one in mentions(sentence) if one.status in (POSITIVE, UNCERTAIN)]
 
 
+def states(sentence: str) -> bool:
+    """Whether a sentence is sure of a finding."""
+    return any(one.status == POSITIVE for one in mentions(sentence))
+
+
 def denied_before(text: str, position: int) -> bool:
     """Whether a negation stands before a position, in a list that goes on up to it."""
     clause = re.split(r";|\b(?:but|with|there|however|although)\b", text[:position])[-1]

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from rexrank.labels import POSITIVE, mentions
-from rexrank.validity.edits.cues import DOUBT, NEGATION
+from rexrank.validity.edits.cues import DOUBT, NEGATION, states
 from rexrank.validity.edits.edit import Chance, Change, Edit, Report
 
 _NO = re.compile(r"\b(?:no|without)\b[ \t]*", re.IGNORECASE)
@@ -42,23 +41,19 @@ def _added(report: Report, chance: Chance) -> Sequence[Change]:
         if NEGATION.search(said) or DOUBT.search(said) or _MASK.search(said):
             continue
         if there := _THERE.search(said):
-            if _stated(said):
+            if states(said):
                 verb = re.match(r"there\s+(?:is|are)", there[0], re.IGNORECASE)
                 end = verb.end() if verb else 0
                 found.append(_at(sentence.start + there.start() + end, sentence.start + there.end(), " no "))
         elif is_ := _IS.search(said):
             found.append(_at(sentence.start + is_.end(), sentence.start + is_.end(), " not"))
-        elif not _VERB.search(said) and _stated(said) and said[:1].isupper() and said[1:2].islower():
+        elif not _VERB.search(said) and states(said) and said[:1].isupper() and said[1:2].islower():
             found.append(_at(sentence.start, sentence.start + 1, f"No {said[0].lower()}"))
     return found
 
 
 def _at(start: int, end: int, text: str) -> Change:
     return Change.of(start, end, text)
-
-
-def _stated(said: str) -> bool:
-    return any(one.status == POSITIVE for one in mentions(said))
 
 
 DELETED = Edit("negation_deleted", "harmful", 'A "no" or "without" is deleted.', _deleted)
