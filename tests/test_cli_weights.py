@@ -3,9 +3,10 @@
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -284,22 +285,28 @@ def started(place: Path, url: str, *words: str | Path) -> subprocess.Popen[bytes
 def test_what_a_kill_left_in_a_folder_is_removed_by_the_next_pull(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    models, held = place / "models/slow/one", [False]
-    slow = Fault(delay=20)
-    with running(place / "slow", fault=lambda _, path: slow if held[0] and "/resolve/" in path else None) as hub:
+    models, hold, held = place / "models/slow/one", threading.Event(), threading.Event()
+
+    def slow(_: str, path: str) -> Fault | None:
+        if not hold.is_set() or "/resolve/" not in path:
+            return None
+        held.set()
+        return Fault(delay=20)
+
+    with running(place / "slow", fault=slow) as hub:
         api = HfApi(hub.url, token=HubServer(hub.url, hub.root).user("slow"))
         api.create_repo("slow/one")
         for name, content in {"config.json": b"{}", "model.safetensors": b"x"}.items():
             api.upload_file(path_or_fileobj=content, path_in_repo=name, repo_id="slow/one")
-        held[0] = True
+        hold.set()
         killed = started(place, hub.url, "pull", "slow/one", "--to", place / "models")
-        deadline = time.monotonic() + 30
-        while not (found := list(models.glob(".pull-*/lock"))) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        assert held.wait(60)
+        killed.send_signal(signal.SIGSTOP)  # so that it cannot finish by itself, however slow this machine is
+        hold.clear()
+        (lock,) = models.glob(".pull-*/lock")
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        held[0] = False
         run(capsys, "pull", "slow/one", "--to", place / "models")
-        assert found[0].exists(), "it is alive, and was robbed"
+        assert lock.exists(), "it is alive, and was robbed"
         (models / "config.json").unlink()
         killed.kill()
         killed.communicate()
