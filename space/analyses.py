@@ -31,7 +31,7 @@ from space.data import BoardData, BoardStore
 from space.formatting import escape, is_missing
 from space.parts import PRIVATE
 from space.rules import Rules
-from space.table import Column, Row
+from space.table import Column, Row, counted
 
 OWN, RECORD = "This board", "Published tables of ReXrank"
 _RECORD_TRACKS = ["findings", "report"]
@@ -85,18 +85,10 @@ def _scores(benchmark: str, rows: Sequence[Row], how: Rules, names: Mapping[tupl
         return Section(title, (Paragraph(f"No model has {column.label} here."),))
     shown = valued[:_SYSTEMS]
     see = (
-        f"{column.label} of {_counted(shown)}, best on top, with 95% intervals. Where lines overlap "
+        f"{column.label} of {counted(shown)}, best on top, with 95% intervals. Where lines overlap "
         "widely, the order is open. Hollow dots are blind baselines."
     )
     return Section(title, (Picture(partial(_forest, shown, column, benchmark, names), see),))
-
-
-def _counted(rows: Sequence[Row]) -> str:
-    """How many rows are models, and how many only reference points."""
-    baselines = sum(bool(row["is_baseline"]) for row in rows)
-    models = len(rows) - baselines
-    parts = [(models, "model"), (baselines, "blind baseline")]
-    return " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
 
 
 def _ordered(rows: Sequence[Row], key: str, direction: Direction) -> list[Row]:

@@ -18,11 +18,11 @@ from space.chart import Mark, interval_chart
 from space.data import BoardData, BoardStore
 from space.detail import detail_html
 from space.formatting import escape, is_missing
-from space.links import board_address, hub_link, hub_page, listed
+from space.links import FOLLOW_THE_VIEW, board_address, hub_link, hub_page, listed
 from space.parts import PRIVATE, first_steps, freshness
 from space.rules import leading_labels
 from space.selection import Page, Wish, arrange_page
-from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, column_keys, laid_out, to_csv
+from space.table import BY_RANK, PLAIN_COLUMNS, Column, arranged, column_keys, counted, laid_out, to_csv
 
 BEST, WORST = "Best first", "Worst first"
 # A click on a column's head sorts by it on the server, a second one turns the order round. The table's own sorting
@@ -39,18 +39,13 @@ _TO_DETAIL = """() => setTimeout(() => {
   const detail = document.querySelector("#lb-detail .rx-detail");
   if (detail) detail.scrollIntoView({behavior: "smooth", block: "nearest"});
 }, 400)"""
-# The page's address is always that of the view, so that a reload, a bookmark and a shared address show the same.
-# What the page's surroundings put into the address (a theme, a Space's signature) stays. A table that has another
-# order is moved sideways until the column that it is sorted by can be seen beside those that stay.
-_FOLLOW_THE_VIEW = """
+# A table that has another order is moved sideways until the column that it is sorted by can be seen beside those that
+# stay.
+_SHOW_THE_SORTED_COLUMN = """
 let order = "";
 watch("value", () => {
   const link = element.querySelector("a.rx-here");
   if (!link) return;
-  const address = new URL(link.href);
-  for (const [name, value] of new URLSearchParams(location.search))
-    if (name.startsWith("__")) address.searchParams.set(name, value);
-  history.replaceState(history.state, "", address);
   if (order !== link.dataset.order) setTimeout(() => {
     const heads = [...document.querySelectorAll("#lb [data-heading]")];
     const head = heads.find(one => one.dataset.heading === link.dataset.column);
@@ -93,11 +88,10 @@ def heading_html(page: Page) -> str:
             f'<p class="rx-provisional"><strong>Provisional ranking</strong> by {escape(how.deciding.label)}: this '
             f"host does not compute {escape(how.wanted)}, the first ranking key of {escape(how.protocol)}.</p>"
         )
-    count = str(len(page.group)) if len(page.rows) == len(page.group) else f"{len(page.rows)} of {len(page.group)}"
-    models = "model" if len(page.group) == 1 else "models"
+    count = counted(page.rows, page.group if len(page.rows) < len(page.group) else None)
     by = f"ranked by {escape(how.deciding.heading)}" if how.deciding else "not ranked: no ranking key is computed here"
     parts.append(
-        f'<p class="rx-view"><strong>{count} {models}</strong> on {escape(wish.benchmark)}, {escape(wish.track)}; {by} '
+        f'<p class="rx-view"><strong>{count}</strong> on {escape(wish.benchmark)}, {escape(wish.track)}; {by} '
         f"under {escape(how.protocol)}. Beside each rank the ranks that comparing the models leaves open, beneath each "
         f"score its 95 % interval; rows that miss a required score come last. {_link(page)}</p>"
     )
@@ -323,7 +317,7 @@ def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
             text = gr.Textbox(
                 label="Search", placeholder="Model or team", max_lines=1, elem_id="lb-search", min_width=140
             )
-        heading = gr.HTML(elem_id="lb-heading", js_on_load=_FOLLOW_THE_VIEW)
+        heading = gr.HTML(elem_id="lb-heading", js_on_load=FOLLOW_THE_VIEW + _SHOW_THE_SORTED_COLUMN)
         table = gr.Dataframe(
             interactive=False,
             show_label=False,

@@ -7,6 +7,20 @@ from urllib.parse import quote, urlencode
 from rexrank import environment
 from space.formatting import escape
 
+# For an HTML component that holds a link of class "rx-here": the page's address is always that of the view, so that a
+# reload, a bookmark and a shared address show the same. What the page's surroundings put into the address (a theme, a
+# Space's signature) stays.
+FOLLOW_THE_VIEW = """
+watch("value", () => {
+  const link = element.querySelector("a.rx-here");
+  if (!link) return;
+  const address = new URL(link.href);
+  for (const [name, value] of new URLSearchParams(location.search))
+    if (name.startsWith("__")) address.searchParams.set(name, value);
+  history.replaceState(history.state, "", address);
+});
+"""
+
 
 def board_address(path: str, values: Mapping[str, str]) -> str:
     """Address of a page of the board, safe inside an attribute.

@@ -13,7 +13,7 @@ from rexrank.published.scores import printed_score
 from rexrank.published.standings import NO_MEAN, NO_RANGE, Place, PublishedTable, across, history, model_names, tables
 from space.data import BoardData, BoardStore, Document
 from space.formatting import MISSING, escape, external_link, is_missing, number
-from space.links import board_address
+from space.links import FOLLOW_THE_VIEW, board_address
 from space.parts import PRIVATE
 
 NO_TRACK = "not stated"
@@ -23,16 +23,6 @@ _LEAD = (
     "Numbers that others have printed, copied from their source; none of them was computed here. What cannot be, or "
     "hardly can, is flagged. "
 )
-_FOLLOW_THE_VIEW = """
-watch("value", () => {
-  const link = element.querySelector("a.rx-here");
-  if (!link) return;
-  const address = new URL(link.href);
-  for (const [name, value] of new URLSearchParams(location.search))
-    if (name.startsWith("__")) address.searchParams.set(name, value);
-  history.replaceState(history.state, "", address);
-});
-"""
 
 
 @dataclass(frozen=True)
@@ -297,7 +287,7 @@ def build(page: gr.Blocks, store: BoardStore) -> None:
         benchmark = gr.Dropdown(label="Benchmark", elem_id="reported-benchmark", **narrow)
         track = gr.Dropdown(label="Track", elem_id="reported-track", **narrow)
         snapshot = gr.Dropdown(label="Snapshot", elem_id="reported-snapshot", **narrow)
-    head = gr.HTML(elem_id="reported-heading", js_on_load=_FOLLOW_THE_VIEW)
+    head = gr.HTML(elem_id="reported-heading", js_on_load=FOLLOW_THE_VIEW)
     found = gr.HTML(elem_id="reported-tables")
     own = gr.HTML(elem_id="reported-own")
     with gr.Accordion("Ranks on all benchmarks", open=False, elem_id="reported-across-open"):

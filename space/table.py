@@ -13,7 +13,6 @@ from space.formatting import MISSING, escape, interval, is_missing, moment, numb
 
 Row = Mapping[str, Any]
 Kind = Literal["str", "number", "bool", "date", "markdown", "html"]
-_SCORE_KIND: Kind = "html"
 BY_RANK = "rank"
 ABOVE = "over_floor"
 PLAIN_COLUMNS = {
@@ -28,6 +27,16 @@ TEXT_COLUMNS = ("model_name", "organization")
 _LOWER_FIRST = (BY_RANK, "n_empty")
 _ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _ACCENT = "background: var(--rx-sorted)"
+_KINDS: Mapping[str, Kind] = {"n_studies": "number", "n_empty": "number", "submitted_at": "str"}
+_SCORE_WIDTH = "138px"
+_WIDTHS = {
+    BY_RANK: "100px",
+    "model_name": "264px",
+    "n_studies": "92px",
+    "n_empty": "92px",
+    "organization": "170px",
+    "submitted_at": "170px",
+}
 
 
 @dataclass(frozen=True)
@@ -139,15 +148,38 @@ def _submitted(row: Row) -> datetime:
     return time if isinstance(time, datetime) else datetime.max.replace(tzinfo=UTC)
 
 
+def counted(rows: Sequence[Row], among: Sequence[Row] | None = None) -> str:
+    """Say how many rows are models, and how many only reference points.
+
+    Args:
+        rows: Rows of the leaderboard table.
+        among: All rows of which these are some; None where these are all.
+    """
+    said = []
+    for word, is_baseline in (("model", False), ("blind baseline", True)):
+        shown, whole = (
+            sum(bool(row.get("is_baseline")) is is_baseline for row in some) for some in (rows, among or rows)
+        )
+        if whole:
+            part = "" if among is None else f"{shown} of "
+            said.append(f"{part}{whole} {word}{'' if whole == 1 else 's'}")
+    return " and ".join(said) or "No models"
+
+
 def column_keys(columns: Sequence[Column], plain: Sequence[str]) -> list[str]:
-    """What each column of the table sorts by, left to right: rank, model, then the chosen columns."""
-    return [BY_RANK, "model_name", *(column.key for column in columns), *plain]
+    """What each column of the table sorts by, left to right.
+
+    Rank, model, the deciding score with how far it is over the floor, then the other chosen columns.
+    """
+    scores = [column.key for column in columns]
+    above = [ABOVE] if ABOVE in plain else []
+    return [BY_RANK, "model_name", *scores[:1], *above, *scores[1:], *(key for key in plain if key != ABOVE)]
 
 
 def laid_out(
     rows: Sequence[Row], columns: Sequence[Column], plain: Sequence[str], sorted_by: str, provisional: bool
 ) -> Shown:
-    """Lay rows out: rank, model and the deciding score first, then the chosen columns.
+    """Lay rows out, in the columns of `column_keys`.
 
     Args:
         rows: Rows in their order.
@@ -157,20 +189,21 @@ def laid_out(
         provisional: Whether the ranks are, because the host does not compute the protocol's first ranking key.
     """
     keys = column_keys(columns, plain)
-    rank_heading = "Rank (provisional)" if provisional else "Rank"
-    headings = [rank_heading, "Model", *(column.heading for column in columns), *(PLAIN_COLUMNS[key] for key in plain)]
+    headings = {BY_RANK: "Rank (provisional)" if provisional else "Rank", "model_name": "Model", **PLAIN_COLUMNS}
+    headings |= {column.key: column.heading for column in columns}
     tint = [_ACCENT if key == sorted_by else "" for key in keys]
     value = {
-        "headers": headings,
+        "headers": [headings[key] for key in keys],
         "data": [[_raw(row, key) for key in keys] for row in rows],
         "metadata": {
             "display_value": [[_cell(row, key, columns) for key in keys] for row in rows],
             "styling": [tint for _ in rows],
         },
     }
-    kinds: list[Kind] = ["html", "html", *[_SCORE_KIND] * len(columns), *map(_kind, plain)]
-    widths: list[str | int] = ["100px", "264px", *["138px"] * len(columns), *map(_width, plain)]
-    return Shown(value, kinds, widths, keys, [str(row["result_id"]) for row in rows])
+    widths: list[str | int] = [_WIDTHS.get(key, _SCORE_WIDTH) for key in keys]
+    return Shown(
+        value, [_KINDS.get(key, "html") for key in keys], widths, keys, [str(row["result_id"]) for row in rows]
+    )
 
 
 def _raw(row: Row, key: str) -> str | float | int | None:
@@ -243,14 +276,6 @@ def _above_cell(row: Row) -> str:
 
 def _signed(value: Any) -> str:
     return f"{value:+.3f}".replace("-", "−")
-
-
-def _kind(key: str) -> Kind:
-    return "html" if key in ("organization", ABOVE) else "str" if key == "submitted_at" else "number"
-
-
-def _width(key: str) -> str:
-    return {"organization": "170px", "submitted_at": "170px", ABOVE: "138px"}.get(key, "92px")
 
 
 def to_csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:

@@ -11,9 +11,10 @@ import pytest
 import rexrank
 from rexrank.benchmarks import BenchmarkError, TrainingStudy, floors, iu_xray
 from rexrank.benchmarks.nearest import context_fields, nearest_other
+from rexrank.board.names import model_name
 from rexrank.cli import main
 from rexrank.comparison.cards import CardsDiffer
-from rexrank.metrics import InvalidCall, KeyScores, compute
+from rexrank.metrics import InvalidCall, KeyScores, compute, score_keys
 from rexrank.scoring.encoding import EncoderSettings
 from rexrank.statistics.paired import paired_test
 from rexrank.validity.constant_choice import best_by_bleu2, raced
@@ -184,6 +185,18 @@ def test_scores_without_a_floor_say_why(small: Floors) -> None:
         build_floors(invented(), ["no_such_score"], "plain")
     with pytest.raises(BenchmarkError, match="no training study has a text for the track impression"):
         build_floors(replace(invented(), track="impression"), ["bleu2"], "plain")
+
+
+def test_a_floor_that_many_scores_chose_has_a_name_that_the_board_takes() -> None:
+    keys = [f"coco_bleu{order}" for order in range(1, 5)] + ["rouge1", "rouge2", "rouge_l", "rouge_l_f1", "cider"]
+    found = build_floors(
+        invented(), ["bleu2", *keys, *(key for key in score_keys() if key.startswith("f1labels"))], "plain"
+    )
+    names = [one.name for one in found.floors]
+    assert len(set(names)) == len(names)
+    assert list(map(model_name, names)) == names
+    assert any(name.endswith(" more") for name in names)
+    assert not any("_" in name for name in names)
 
 
 def test_stored_floors_come_back_and_hold_no_text_of_a_private_set(small: Floors, tmp_path: Path) -> None:

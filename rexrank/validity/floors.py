@@ -327,16 +327,23 @@ def _floors(
         if text != trained.constant:
             keys_of.setdefault(text, []).append(key)
     for text, keys in keys_of.items():
+        labels = [score_keys()[key].label for key in keys]
         floor = Floor(
-            name=f"Floor - constant for {', '.join(keys)}",
+            name=_constant_name(labels),
             slug=f"floor-constant-{keys[0].replace('_', '-')}"
             + ("" if known.track == "findings" else f"-{known.track}"),
             track=known.track,
             predictions=dict.fromkeys(contexts, text),
-            description=f"The same text for every study: the training {known.track} with the best {', '.join(keys)}.",
+            description=f"The same text for every study: the training {known.track} with the best {', '.join(labels)}.",
         )
         found.append((floor, [text] * len(bench.training)))
     return found
+
+
+def _constant_name(labels: Sequence[str]) -> str:
+    """A name that the board has room for, however many scores chose this text."""
+    more = len(labels) - 1
+    return f"Floor - constant for {labels[0]}{f' and {more} more' if more else ''}"
 
 
 def _scored(bench: _Bench, known: EvaluationSet, floor: Floor, spoken: Sequence[str], report: Report) -> ScoredFloor:
