@@ -20,26 +20,26 @@ DONE, REFUSED, WRONG_USAGE, NOTHING_COMPUTED = 0, 1, 2, 3
 
 COMMANDS = {
     "score": "score a file of predictions and print a score card",
-    "compare": "compare score cards: which system is better, and how sure that is",
-    "analyse": "make one HTML report of score cards: spread, ranks, correlations, lengths",
-    "floor": "build the blind floors of a benchmark and score them",
-    "strata": "score groups of studies: normal and abnormal, by finding, site, view …",
-    "vqa": "score answers to questions about images",
-    "stress": "edit reports on purpose and see which metrics notice",
-    "reliance": "measure whether a model's reports depend on its images",
-    "ceiling": "measure how well one radiologist's report scores against another's",
-    "audit": "make one page that says what the scores of a file mean",
-    "agree": "measure how well metrics agree with radiologists",
-    "published": "show the published tables, ranked and checked",
+    "validate": "check a file of predictions without scoring it",
     "metrics": "list the metrics and what each needs",
     "weights": "list the checkpoints that metrics need, and fetch them",
-    "validate": "check a file of predictions without scoring it",
+    "audit": "make one page that says what the scores of a file mean",
+    "compare": "say which of several score cards is better, and how sure",
+    "analyse": "make one page of score cards: spread, ranks, agreement",
+    "floor": "build the blind floors of a benchmark and score them",
+    "strata": "score groups of studies: normal and abnormal, by finding …",
+    "stress": "edit reports on purpose and see which metrics notice",
+    "reliance": "measure whether a model's reports depend on its images",
+    "ceiling": "score one radiologist's report against another's",
+    "agree": "measure how well metrics agree with radiologists",
+    "vqa": "score answers to questions about images",
+    "published": "show the published tables, ranked and checked",
     "submit": "send predictions to the queue of a Hub",
+    "benchmark": "build a benchmark's test set and push it to a Hub",
     "up": "run a Hub, the backend and the board on this machine",
     "hub": "serve a Hub of your own and manage its users",
     "verify": "compare with the original packages, number by number",
     "modules": "publish the evaluate modules to a Hub",
-    "benchmark": "build a benchmark's test set and push it to a Hub",
 }
 
 # These bring a Hub of their own or want the public one; the others use that of a running `rexrank up` where the
@@ -47,7 +47,7 @@ COMMANDS = {
 OWN_HUB = frozenset({"up", "hub", "weights"})
 SHOWN_OF_A_KIND = 20
 
-EXAMPLES = """examples:
+EXAMPLES = """Examples:
   rexrank score predictions.csv --references references.json
   rexrank validate predictions.csv --references references.json
   rexrank submit predictions.csv --benchmark iu-xray --track findings

@@ -31,7 +31,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import draw, words_of
+from rexrank.cli.cards import add_encoders, draw, words_of
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError
 from rexrank.files import user_path
@@ -72,9 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("missing", "zero"),
         help="what a blank cell of RadEvalX means (default: missing)",
     )
-    parser.add_argument("--weights", metavar="DIR", help="folder with checkpoints (default: REXRANK_WEIGHTS)")
-    parser.add_argument("--no-download", action="store_true", help="fetch no checkpoints")
-    parser.add_argument("--device", metavar="D", help="cpu, mps, cuda, … (default: REXRANK_DEVICE, else what is there)")
+    add_encoders(parser)
     parser.add_argument(
         "--resamples", metavar="N", type=int, default=10_000, help="draws of the intervals (default: 10000)"
     )
@@ -83,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
     form.add_argument("--markdown", action="store_true", help="print Markdown, and nothing else, on stdout")
     parser.add_argument("--plot", metavar="FILE", help="draw tau-b of each metric; FILE ends in .svg, .png or .pdf")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar on stderr")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=_pair,
         default=[],
-        help="what the benchmark with these references (file name, or beginning of their sha256) is called; repeatable",
+        help="what the benchmark with these references (file name, or start of their sha256) is called (repeatable)",
     )
     parser.add_argument(
         "--texts",

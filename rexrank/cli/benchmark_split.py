@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from rexrank.cli import DONE
+from rexrank.cli.actions import add_action
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError, shown
 from rexrank.files import user_path
@@ -12,45 +13,39 @@ from rexrank.files import user_path
 SPLIT_HELP = "divide your CheXpert Plus table into train, val and test"
 LEAKAGE_HELP = "count what the splits of an annotation file share"
 
-_SPLIT = f"""{SPLIT_HELP}
-
+_SPLIT = """
 Takes the images whose findings have two words or more, 70 : 10 : 20, and
 writes an annotation file that only you can read. The rule and the sizes are
 those of CXPMRG-Bench; its own split cannot be made again, as its seed is not
 published. --by image divides images, as it does, so that images of one study
 stand on both sides; --by patient keeps each patient on one side. What the
 splits share is printed.
-
-examples:
-  rexrank benchmark split --source df_chexpert_plus_240401.csv
-  rexrank benchmark split --source df_chexpert_plus_240401.csv --by patient
-  rexrank benchmark split --source table.csv --seed 7 --out split.json
 """
-_LEAKAGE = f"""{LEAKAGE_HELP}
-
+_SPLIT_EXAMPLES = (
+    "rexrank benchmark split --source df_chexpert_plus_240401.csv",
+    "rexrank benchmark split --source df_chexpert_plus_240401.csv --by patient",
+    "rexrank benchmark split --source table.csv --seed 7 --out split.json",
+)
+_LEAKAGE = """
 Prints images, studies and patients of each split, how many of them stand in
 two splits, and how many test texts stand word for word in the training split.
-
-examples:
-  rexrank benchmark leakage annotation.json
-  rexrank benchmark leakage annotation.json --images PNG/ --json
 """
+_LEAKAGE_EXAMPLES = (
+    "rexrank benchmark leakage annotation.json",
+    "rexrank benchmark leakage annotation.json --images PNG/ --json",
+)
 
 
 def add_actions(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declare both actions beside those of ``rexrank benchmark``."""
-    split = actions.add_parser(
-        "split", help=SPLIT_HELP, description=_SPLIT, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    split = add_action(actions, "split", SPLIT_HELP, _SPLIT_EXAMPLES, _SPLIT)
     split.add_argument("--source", required=True, type=Path, metavar="FILE", help="df_chexpert_plus_240401.csv")
     split.add_argument("--by", choices=("image", "patient"), default="image", help="what is divided (default: image)")
     split.add_argument("--seed", type=int, default=0, metavar="N", help="another number, another split (default: 0)")
     split.add_argument(
         "--out", type=Path, metavar="FILE", help="file to write (default: chexpert-plus-BY-split-seedN.json)"
     )
-    leakage = actions.add_parser(
-        "leakage", help=LEAKAGE_HELP, description=_LEAKAGE, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    leakage = add_action(actions, "leakage", LEAKAGE_HELP, _LEAKAGE_EXAMPLES, _LEAKAGE)
     leakage.add_argument("annotation", type=Path, metavar="ANNOTATION", help="the annotation file")
     leakage.add_argument("--images", type=Path, metavar="DIR", help="also look for the images, below this folder")
     for parser in (split, leakage):

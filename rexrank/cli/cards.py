@@ -1,4 +1,4 @@
-"""What commands on scores have in common: draws, forms of output, names, folders, lists of words, pictures."""
+"""What commands on scores have in common: encoders, draws, output, names, folders, lists of words, pictures."""
 
 import argparse
 import sys
@@ -23,6 +23,30 @@ class _Found(Protocol):
 
 
 F = TypeVar("F", bound=_Found)
+
+
+def add_encoders(parser: argparse.ArgumentParser, *, weights: bool = True) -> None:
+    """Declare where encoders run and where their checkpoints come from.
+
+    Args:
+        parser: Of the command.
+        weights: Whether the command takes a folder of checkpoints.
+    """
+    parser.add_argument(
+        "--device",
+        metavar="D",
+        help="where encoders run: cpu, mps, cuda, cuda:1 or several with commas (default: REXRANK_DEVICE, else what is "
+        "there)",
+    )
+    if weights:
+        parser.add_argument(
+            "--weights",
+            metavar="DIR",
+            help="folder with the checkpoints of encoders (default: REXRANK_WEIGHTS, else the Hub)",
+        )
+    parser.add_argument(
+        "--no-download", action="store_true", help="fetch nothing; scores that lack their checkpoints are left out"
+    )
 
 
 def add_draws(parser: argparse.ArgumentParser) -> None:

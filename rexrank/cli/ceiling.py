@@ -23,7 +23,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import add_draws, add_output, show, words_of
+from rexrank.cli.cards import add_draws, add_encoders, add_output, show, words_of
 
 if TYPE_CHECKING:
     from rexrank.terms import Convention, Track
@@ -45,10 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RULE",
         help="what counts of several references in metrics that compare with one: best (default) or mean",
     )
-    parser.add_argument("--device", metavar="D", help="where encoders run (default: what is there)")
-    parser.add_argument(
-        "--no-download", action="store_true", help="fetch nothing; scores that lack their checkpoints are left out"
-    )
+    add_encoders(parser, weights=False)
     add_draws(parser)
     add_output(parser)
 

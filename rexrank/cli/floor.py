@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
+from rexrank.cli.cards import add_encoders
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError
 
@@ -53,9 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="fields of the context by which a neighbour is looked for: indication (default), comparison, context …",
     )
-    parser.add_argument("--device", metavar="D", help="where encoders run: cpu, mps, cuda …")
-    parser.add_argument("--weights", metavar="DIR", help="folder with the checkpoints of encoders")
-    parser.add_argument("--no-download", action="store_true", help="fetch no checkpoints")
+    add_encoders(parser)
     parser.add_argument("--out", metavar="DIR", help="write floors.json and a folder for each floor into this folder")
     parser.add_argument("--push", metavar="NS/NAME", help="send them to this dataset repo, that of the benchmark")
     parser.add_argument(

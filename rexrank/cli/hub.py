@@ -3,15 +3,20 @@
 The Hub speaks the interface of the public one, so the usual clients work with
 HF_ENDPOINT set to its address. Users can be added while it runs.
 
-examples:
+Examples:
   rexrank hub user add ana --root store
+  rexrank hub organisation add acme --member ana:admin --root store
   rexrank hub token create ana --role write --root store
   rexrank hub serve --root store --port 7861
+
+Exit codes: 0 done, 1 refused, 2 wrong usage.
 """
 
 import argparse
+import shlex
 from pathlib import Path
 
+from rexrank.cli.actions import add_action
 from rexrank.environment import home, hub_port
 from rexrank.errors import RexrankError
 from rexrank.localhub import accounts
@@ -22,30 +27,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    serve = actions.add_parser("serve", help="serve the Hub until stopped")
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, this machine)")
-    serve.add_argument("--port", type=int, default=hub_port(), help="port to listen on (default: %(default)s)")
+    serve = add_action(actions, "serve", "serve the Hub until stopped", ["rexrank hub serve --root store --port 7861"])
+    serve.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="address to listen on (default: %(default)s, this machine)",
+    )
+    serve.add_argument(
+        "--port", type=int, default=hub_port(), metavar="N", help="port to listen on (default: %(default)s)"
+    )
     serve.add_argument("--public-url", metavar="URL", help="address that other machines use, for absolute links")
     _add_root(serve)
     serve.set_defaults(act=_serve)
 
-    user = _group(actions, "user", "manage users").add_parser("add", help="add a user")
-    user.add_argument("name", metavar="NAME")
+    users = _group(actions, "user", "manage users")
+    user = add_action(users, "add", "add a user", ["rexrank hub user add ana --root store"])
+    user.add_argument("name", metavar="NAME", help="name of the user")
     _add_root(user)
     user.set_defaults(act=_add_user)
 
-    organisation = _group(actions, "organisation", "manage organisations").add_parser("add", help="add an organisation")
-    organisation.add_argument("name", metavar="NAME")
+    organisations = _group(actions, "organisation", "manage organisations")
+    example = "rexrank hub organisation add acme --member ana:admin --root store"
+    organisation = add_action(organisations, "add", "add an organisation", [example])
+    organisation.add_argument("name", metavar="NAME", help="name of the organisation")
     organisation.add_argument(
-        "--member", action="append", default=[], metavar="USER:ROLE", help="a member; role read, write or admin"
+        "--member",
+        action="append",
+        default=[],
+        metavar="USER:ROLE",
+        help="a member; role read, write or admin (repeatable)",
     )
     _add_root(organisation)
     organisation.set_defaults(act=_add_organisation)
 
-    token = _group(actions, "token", "manage tokens").add_parser("create", help="print a new token, this once")
-    token.add_argument("user", metavar="USER")
+    tokens = _group(actions, "token", "manage tokens")
+    token = add_action(
+        tokens,
+        "create",
+        "print a new token, this once",
+        ["rexrank hub token create ana --role write --root store"],
+    )
+    token.add_argument("user", metavar="USER", help="whose token it is")
     token.add_argument("--role", choices=accounts.ROLES, default="read", help="what it permits (default: %(default)s)")
-    token.add_argument("--label", default="token", help="name of the token (default: %(default)s)")
+    token.add_argument("--label", default="token", metavar="NAME", help="name of the token (default: %(default)s)")
     _add_root(token)
     token.set_defaults(act=_create_token)
 
@@ -57,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _group(actions: argparse._SubParsersAction, name: str, summary: str) -> argparse._SubParsersAction:
-    parser = actions.add_parser(name, help=summary)
+    parser = add_action(actions, name, summary, [])
     group: argparse._SubParsersAction = parser.add_subparsers(metavar="ACTION", required=True)
     return group
 
@@ -79,7 +104,8 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 def _add_user(arguments: argparse.Namespace) -> None:
     accounts.add_user(arguments.root, arguments.name)
-    print(f"added user {arguments.name}; next: rexrank hub token create {arguments.name} --role write")
+    root = "" if arguments.root == home() / "hub" else f" --root {shlex.quote(str(arguments.root))}"
+    print(f"added user {arguments.name}; next: rexrank hub token create {arguments.name} --role write{root}")
 
 
 def _add_organisation(arguments: argparse.Namespace) -> None:

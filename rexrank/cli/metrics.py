@@ -4,6 +4,8 @@ Examples:
   rexrank metrics
   rexrank metrics --json
   rexrank metrics --markdown > docs/metrics.md
+
+Exit codes: 0 done, 2 wrong usage.
 """
 
 import argparse

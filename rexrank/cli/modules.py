@@ -1,23 +1,28 @@
-"""Publish the evaluate modules of this checkout as Spaces of the Hub at HF_ENDPOINT.
+"""Publish the evaluate modules of this checkout as Spaces of a Hub.
 
-Each folder of evaluate_modules/ becomes the Space NAMESPACE/<folder>, which evaluate.load("NAMESPACE/<folder>") loads.
-A Space that is up to date gets no commit.
+Each folder of evaluate_modules/ becomes the Space NAMESPACE/<folder> at
+HF_ENDPOINT, which evaluate.load("NAMESPACE/<folder>") loads. HF_TOKEN has to be
+one that may write there. A Space that is up to date gets no commit.
 
-examples:
-  HF_ENDPOINT=http://127.0.0.1:7861 HF_TOKEN=hf_… rexrank modules publish
+Examples:
+  rexrank modules publish
   rexrank modules publish --only bleu --namespace acme
+
+Exit codes: 0 done, 1 refused (a Hub that cannot be reached or written to),
+2 wrong usage.
 """
 
 import argparse
+
+from rexrank.cli.actions import add_action
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action ``publish``."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    publish = actions.add_parser("publish", help="bring the Spaces up to date")
-    publish.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="this module only; may be repeated"
-    )
+    examples = ["rexrank modules publish", "rexrank modules publish --only bleu --namespace acme"]
+    publish = add_action(actions, "publish", "bring the Spaces up to date", examples)
+    publish.add_argument("--only", action="append", default=[], metavar="NAME", help="this module only (repeatable)")
     publish.add_argument("--namespace", metavar="NS", help="owner of the Spaces (default: REXRANK_NAMESPACE)")
 
 

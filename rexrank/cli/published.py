@@ -11,6 +11,8 @@ Examples:
   rexrank published --board cxpmrg --benchmark chexpert-plus --markdown
   rexrank published --across --track findings
   rexrank published --model UniRG-CXR
+
+Exit codes: 0 done, 1 nothing of that name, 2 wrong usage.
 """
 
 import argparse

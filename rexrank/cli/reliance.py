@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import add_draws, add_output, folder_of, show, words_of
+from rexrank.cli.cards import add_draws, add_encoders, add_output, folder_of, show, words_of
 
 if TYPE_CHECKING:
     from rexrank.scoring.card import ScoreCard
@@ -60,10 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metrics", metavar="A,B", help="score keys or metric names to compute (default: the protocol's)"
     )
-    parser.add_argument("--device", metavar="D", help="where encoders run (default: what is there)")
-    parser.add_argument(
-        "--no-download", action="store_true", help="fetch nothing; scores that lack their checkpoints are left out"
-    )
+    add_encoders(parser, weights=False)
     parser.add_argument(
         "--keys",
         metavar="A,B",

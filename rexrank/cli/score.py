@@ -37,6 +37,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
+from rexrank.cli.cards import add_encoders
 from rexrank.cli.streams import print_json
 from rexrank.errors import NoFolder, RexrankError, shown
 from rexrank.files import user_path
@@ -82,21 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an option of the metrics, as docs/metrics.md lists them; VALUE is True, False, JSON, or a word such as "
         "the path of a file (repeatable)",
     )
-    parser.add_argument(
-        "--device",
-        metavar="D",
-        help="where encoders run: cpu, mps, cuda, cuda:1 or several with commas (default: what is there)",
-    )
-    parser.add_argument(
-        "--weights",
-        metavar="DIR",
-        help="folder with the checkpoints of encoders (default: REXRANK_WEIGHTS, else the Hub)",
-    )
-    parser.add_argument(
-        "--no-download",
-        action="store_true",
-        help="fetch nothing; scores that lack their checkpoints are left out",
-    )
+    add_encoders(parser)
     parser.add_argument(
         "--cache-dir",
         metavar="DIR",

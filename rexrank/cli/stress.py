@@ -26,7 +26,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import add_output, draw, show
+from rexrank.cli.cards import add_encoders, add_output, draw, show
 from rexrank.terms import CONVENTIONS, TRACKS
 
 if TYPE_CHECKING:
@@ -45,7 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reports.add_argument(
         "--benchmark", metavar="B", help="iu-xray, or the folder of a benchmark, to edit its references"
     )
-    parser.add_argument("--track", default="findings", choices=TRACKS, help="which text is edited (default: findings)")
+    parser.add_argument(
+        "--track",
+        default="findings",
+        metavar="T",
+        choices=TRACKS,
+        help="text edited: findings (default), impression or report",
+    )
     parser.add_argument("--n", metavar="N", type=int, default=200, help="reports at most, drawn (default: 200)")
     parser.add_argument(
         "--seed", metavar="N", type=int, default=0, help="seed of reports, edits and draws (default: 0)"
@@ -56,9 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resamples", metavar="N", type=int, default=2000, help="resamples of the intervals (default: 2000)"
     )
-    parser.add_argument("--device", metavar="D", help="where neural models run: cpu, mps, cuda, cuda:1 …")
-    parser.add_argument("--weights", metavar="DIR", help="folder with the weights of neural models")
-    parser.add_argument("--no-download", action="store_true", help="fetch no weights; what needs them is not computed")
+    add_encoders(parser)
     add_output(parser, "edits by scores")
 
 

@@ -3,11 +3,15 @@
 A file is checked here first, with every fault named, and uploaded to a dataset
 repo of yours. A repo on the Hub is taken at its present commit. The token is
 that of HF_TOKEN; beside a running `rexrank up` the local user's is taken.
+docs/submit.md explains the states and the error codes.
 
-examples:
-  rexrank submit predictions.csv --benchmark iu-xray --track findings --model-name "Acme CXR 2"
-  rexrank submit acme/predictions --file iu-xray/findings.json --benchmark iu-xray
-  rexrank submit predictions.csv --benchmark iu-xray --wait
+Examples:
+  rexrank submit predictions.csv --benchmark iu-xray
+  rexrank submit p.csv --benchmark iu-xray --model-name "Acme CXR 2" --wait
+  rexrank submit acme/preds --file iu-xray/findings.json --benchmark iu-xray
+
+Exit codes: 0 in the queue (with --wait: scored), 1 refused or failed, 2 wrong
+usage.
 """
 
 import argparse
@@ -31,7 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("source", metavar="FILE|REPO", help="prediction file, or owner/name[@revision] on the Hub")
     parser.add_argument("--benchmark", required=True, metavar="B", help="what is scored against, for example iu-xray")
-    parser.add_argument("--track", default="findings", choices=TRACKS)
+    parser.add_argument(
+        "--track",
+        default="findings",
+        metavar="T",
+        choices=TRACKS,
+        help="text compared: findings (default), impression or report",
+    )
     parser.add_argument("--model-name", metavar="N", help="name on the board (default: from the file or repo)")
     parser.add_argument("--file", metavar="PATH_IN_REPO", help="the file inside REPO, where it holds several")
     parser.add_argument("--protocol", metavar="P", help="rule book, for example rexrank (default: the host's first)")

@@ -5,9 +5,11 @@ IU X-ray benchmark from the installed Open-i reports and scores three blind
 floors through the queue; a later start goes on where the last one stopped.
 Ctrl-C stops everything.
 
-examples:
+Examples:
   rexrank up
   REXRANK_BOARD_PORT=8080 rexrank up --home /data/rexrank
+
+Exit codes: 0 stopped by you, 1 refused or a part died, 2 wrong usage.
 """
 
 import argparse
@@ -45,9 +47,18 @@ START_SECONDS = 90.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("--home", type=Path, help="folder of the store, caches and logs (REXRANK_HOME, ./.rexrank)")
-    parser.add_argument("--port", type=int, help="port of the board (REXRANK_BOARD_PORT, 7860)")
-    parser.add_argument("--hub-port", type=int, help="port of the Hub (REXRANK_HUB_PORT, 7861)")
+    parser.add_argument(
+        "--home",
+        type=Path,
+        metavar="DIR",
+        help="folder of the store, caches and logs (default: REXRANK_HOME, else ./.rexrank)",
+    )
+    parser.add_argument(
+        "--port", type=int, metavar="N", help="port of the board (default: REXRANK_BOARD_PORT, else 7860)"
+    )
+    parser.add_argument(
+        "--hub-port", type=int, metavar="N", help="port of the Hub (default: REXRANK_HUB_PORT, else 7861)"
+    )
     parser.add_argument("--no-floors", action="store_true", help="do not score the three blind floors")
 
 

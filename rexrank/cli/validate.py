@@ -6,7 +6,8 @@ text is shown.
 Examples:
   rexrank validate predictions.csv --references references.json
   rexrank validate predictions.json --references references.json --track report
-  rexrank validate hf://datasets/me/predictions --references hf://datasets/rexrank/iu-xray --json
+  rexrank validate predictions.csv --references hf://datasets/rexrank/iu-xray
+  rexrank validate p.json --references r.json --json
 
 Exit codes: 0 no fault, 1 refused (every fault on stderr), 2 wrong usage.
 """
@@ -25,7 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words that follow ``rexrank validate``."""
     parser.add_argument("predictions", metavar="PREDICTIONS", help="file or hf:// address of the model's texts")
     parser.add_argument("--references", required=True, metavar="REFS", help="file or hf:// address of the references")
-    parser.add_argument("--track", default="findings", choices=TRACKS, help="text compared (default: findings)")
+    parser.add_argument(
+        "--track",
+        default="findings",
+        metavar="T",
+        choices=TRACKS,
+        help="text compared: findings (default), impression or report",
+    )
     parser.add_argument(
         "--json", action="store_true", help="print the faults as a JSON list, and nothing else, on stdout"
     )
