@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rexrank.errors import RexrankError
 
 if TYPE_CHECKING:
+    from rexrank.encoders.recent import Records
     from rexrank.encoders.weights import Checkpoint, Located, Weights
 
 Record = Mapping[str, NDArray[Any]]
@@ -41,6 +42,14 @@ class Model(ABC):
 
         Raises:
             EncoderFailure: No text can be encoded.
+        """
+
+    def keep_parts_in(self, records: "Records", shelf: str) -> None:  # noqa: B027 - most models read whole texts
+        """Name the place for what is made of parts of texts, such as sentences, that other texts may share.
+
+        Args:
+            records: Takes them, and has those of before.
+            shelf: That of the encoder's records.
         """
 
 

@@ -2,7 +2,7 @@
 
 Zhao et al., EMNLP 2024; as RaTEScore 0.6.0 runs both models. RaTE-NER is a DeBERTa that gives every token of a sentence
 its most likely label: O, or B- or I- with a type. The vector of an entity is BioLORD's last hidden state of the first
-token. Each distinct sentence and each distinct entity of all texts is read once.
+token. Each distinct sentence and each distinct entity of all texts is read once, here and in later runs.
 
 The package loses entities: those in sentences of less than three characters, and the one that the end of a sentence
 leaves open where another one ended just before. Records have them too, and say so; `published` leaves them out.
@@ -30,6 +30,8 @@ from rexrank.encoders.loading import (
     transformer_in,
     unfilled,
 )
+from rexrank.encoders.parts import Parts
+from rexrank.encoders.recent import Records
 from rexrank.encoders.sentences import sentence_spans
 from rexrank.encoders.weights import Located
 from rexrank.errors import shown
@@ -145,13 +147,14 @@ def spans_of(labels: Sequence[str], marks: Container[int]) -> list[Span]:
 class _Reader:
     """A model with its tokenizer."""
 
-    def __init__(self, tokenizer: "Tokenizer", module: Any, limit: int, device: str) -> None:
+    def __init__(self, tokenizer: "Tokenizer", module: Any, limit: int, device: str, part: str) -> None:
         self.tokenizer = tokenizer
         self.config = module.config
         self._module = module
         self._pad = self.config.pad_token_id or 0
         self._limit = limit
         self._device = device
+        self.parts = Parts(part)
 
     def tokens(self, texts: Sequence[str]) -> "tuple[list[Encoding], list[list[int]]]":
         """Encodings of texts, and the ids that are read: of too many all but the last before the mark at the end."""
@@ -160,27 +163,34 @@ class _Reader:
         return encodings, [one if len(one) <= self._limit else [*one[: self._limit - 1], one[-1]] for one in ids]
 
     def run(
-        self, rows: Sequence[list[int]], take: "Callable[[Any], torch.Tensor]"
+        self, rows: Sequence[list[int]], take: "Callable[[Any], torch.Tensor]", per_token: bool = False
     ) -> Iterator[tuple[int, NDArray[Any] | None]]:
         """Run rows of ids in batches.
 
         Args:
             rows: Ids of the tokens of each text.
             take: Takes the model's output and gives the wanted tensor, [rows, …].
+            per_token: Whether that is [rows, tokens]; what it has of padding is left out.
 
         Yields:
             Number of a row and its part of the tensor; None where the memory does not suffice.
         """
-        return in_batches(rows, list(map(len, rows)), partial(self._batch, take), budget_of(self._device))
 
-    def _batch(self, take: "Callable[[Any], torch.Tensor]", rows: list[list[int]]) -> list[NDArray[Any]]:
+        def made(new: list[list[int]]) -> Iterator[tuple[int, NDArray[Any] | None]]:
+            return in_batches(new, list(map(len, new)), partial(self._batch, take, per_token), budget_of(self._device))
+
+        return self.parts.outputs(rows, made)
+
+    def _batch(
+        self, take: "Callable[[Any], torch.Tensor]", per_token: bool, rows: list[list[int]]
+    ) -> list[NDArray[Any]]:
         import torch
 
         ids, mask = padded(rows, self._pad, self._device)
         with torch.inference_mode():
             taken = take(self._module(input_ids=ids, attention_mask=mask)).cpu().numpy()
         # Copies, so that a row that is kept does not keep its batch.
-        return [part.copy() for part in taken]
+        return [(part[: len(row)] if per_token else part).copy() for row, part in zip(rows, taken, strict=True)]
 
 
 class RateScore(Model):
@@ -205,6 +215,11 @@ class RateScore(Model):
         self._embedder = embedder
         self._dimensions = dimensions
 
+    def keep_parts_in(self, records: Records, shelf: str) -> None:
+        """Keep the labels of sentences and the vectors of entities; see `Model.keep_parts_in`."""
+        for reader in (self._finder, self._embedder):
+            reader.parts.keep_in(records, shelf)
+
     def encode(self, texts: Sequence[str]) -> Iterator[Encoded]:
         """Encode texts; see `Model.encode`."""
         sentences: dict[str, _Sentence | None] = {}
@@ -223,9 +238,9 @@ class RateScore(Model):
     def _found(self, texts: Sequence[str]) -> Iterator[tuple[str, _Sentence | None]]:
         """The entities of sentences; None where the memory does not suffice."""
         encodings, rows = self._finder.tokens(texts)
-        for number, labels in self._finder.run(rows, lambda output: output.logits.argmax(dim=-1)):
+        for number, labels in self._finder.run(rows, lambda output: output.logits.argmax(dim=-1).short(), True):
             row = rows[number]
-            yield texts[number], None if labels is None else self._sentence(encodings[number], row, labels[: len(row)])
+            yield texts[number], None if labels is None else self._sentence(encodings[number], row, labels)
 
     def _sentence(self, encoding: "Encoding", ids: list[int], labels: NDArray[Any]) -> _Sentence:
         tokenizer = self._finder.tokenizer
@@ -313,8 +328,8 @@ def _entities(record: Record, text: str, published: bool) -> Any:
 
 def _load(located: Sequence[Located], device: str) -> RateScore:
     finding, embedding = located
-    finder = _reader(finding, _finder_in(finding), SENTENCE_TOKENS, device)
-    embedder = _reader(embedding, transformer_in(embedding), ENTITY_TOKENS, device)
+    finder = _reader(finding, _finder_in(finding), SENTENCE_TOKENS, device, "sentences")
+    embedder = _reader(embedding, transformer_in(embedding), ENTITY_TOKENS, device, "entities")
     return RateScore(finder, _labels_of(finder.config, finding), embedder, embedder.config.hidden_size)
 
 
@@ -345,12 +360,12 @@ def _labels_of(config: Any, located: Located) -> list[str]:
     return labels
 
 
-def _reader(located: Located, module: Any, limit: int, device: str) -> _Reader:
+def _reader(located: Located, module: Any, limit: int, device: str, part: str) -> _Reader:
     repo = located.checkpoint.repo
     tokenizer = _tokenizer_in(located)
     if tokenizer.get_vocab_size() > module.get_input_embeddings().num_embeddings:
         raise EncoderFailure(f"{repo}: its tokenizer knows more tokens than its model, so they do not belong together")
-    return _Reader(tokenizer, on_device(module, device, repo), limit, device)
+    return _Reader(tokenizer, on_device(module, device, repo), limit, device, part)
 
 
 def _tokenizer_in(located: Located) -> "Tokenizer":

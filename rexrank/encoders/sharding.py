@@ -55,6 +55,7 @@ def encode_here(
         EncoderFailure: No text can be encoded.
     """
     failed: list[int] = []
+    model.keep_parts_in(store, shelf)
 
     def records() -> Iterator[tuple[str, Record]]:
         for position, record in model.encode(texts):

@@ -20,6 +20,8 @@ from rexrank.encoders.bert import FirstStates, Tokens, bert_in, tokenizer_for, t
 from rexrank.encoders.encoder import Encoded, Encoder, EncoderFailure, Model, Record, UnknownEncoder
 from rexrank.encoders.inventory import Checkpoint, tokenizer_of
 from rexrank.encoders.loading import fill, on_device, safetensors_in
+from rexrank.encoders.parts import Parts
+from rexrank.encoders.recent import Records
 from rexrank.encoders.srr_sentences import sentences
 from rexrank.encoders.weights import Located
 from rexrank.errors import shown
@@ -75,6 +77,11 @@ class SrrBert(Model):
         self._names = np.array(names)
         self._limit = limit
         self._budget = budget_of(device)
+        self._parts = Parts("sentences")
+
+    def keep_parts_in(self, records: Records, shelf: str) -> None:
+        """Keep the labels of sentences; see `Model.keep_parts_in`."""
+        self._parts.keep_in(records, shelf)
 
     def encode(self, texts: Sequence[str]) -> Iterator[Encoded]:
         """Encode texts; see `Model.encode`. Each distinct sentence of all of them is classified once."""
@@ -86,14 +93,17 @@ class SrrBert(Model):
             yield position, None if found is None else self._record(found, cut)
 
     def _classified(self, tokens: Sequence[Tokens]) -> Iterator[tuple[int, NDArray[np.bool_] | None]]:
-        return in_batches(tokens, [len(one.ids) for one in tokens], self._marks, self._budget)
+        return self._parts.outputs(
+            [list(one.ids) for one in tokens],
+            lambda rows: in_batches(rows, list(map(len, rows)), self._marks, self._budget),
+        )
 
-    def _marks(self, batch: list[Tokens]) -> Sequence[NDArray[np.bool_]]:
+    def _marks(self, rows: list[list[int]]) -> Sequence[NDArray[np.bool_]]:
         """Which labels each sentence has, [labels]."""
         import torch
 
         with torch.inference_mode():
-            states = self._states.of([one.ids for one in batch])
+            states = self._states.of(rows)
             probabilities = self._classifier(self._pooler(states[:, None])).sigmoid()
             return list((probabilities > 0.5).cpu().numpy())
 

@@ -91,6 +91,7 @@ def _work(job: Job) -> Iterator[Progress]:
                 yield job.texts[position], record
 
     with Store(job.folder, job.limit_bytes, job.patience_seconds, keeps_elsewhere=False) as store:
+        model.keep_parts_in(store, job.shelf)
         for batch in store.put_in_batches(job.shelf, records()):
             positions = [position_of[text] for text in batch.texts]
             if batch.on_disk:
