@@ -105,7 +105,11 @@ def _run_original(python: str, name: str, original: tuple[str, str, str], job: M
     asked = json.dumps({**job, "package": package, "model": model, "original": known, "script": script})
     # Isolated: this folder has files with common names, which would hide modules of the standard library.
     command = [python, "-I", str(_ROOT / "bench" / "original_timings.py")]
-    done = subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, timeout=_LIMIT_S, check=False)
+    # RaTEScore's splitter of sentences logs each word of a report unless it is told not to.
+    settings = {**os.environ, "LOGURU_LEVEL": "WARNING"}
+    done = subprocess.run(
+        command, input=asked, stdout=subprocess.PIPE, text=True, env=settings, timeout=_LIMIT_S, check=False
+    )
     made = dict(json.loads(done.stdout)) if done.returncode == 0 else {}
     print(f"{name}: {_spent(made):.1f} s" if made else f"{name}: failed", file=sys.stderr, flush=True)
     return made
