@@ -106,6 +106,7 @@ def test_folders_without_a_card_are_refused(folder: Path, name: str) -> None:
         ["normal", "exact", "--test", "student"],
         ["normal", "exact", "--resamples", "0"],
         ["normal", "exact", "--studies", "1"],
+        ["normal", "exact", "--studies", "1" + 400 * "0"],
         ["normal", "exact", "--confidence", "95"],
         ["normal", "exact", "--json", "--markdown"],
     ],

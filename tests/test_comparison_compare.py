@@ -198,6 +198,30 @@ def test_patients_are_said_and_swapped_as_a_whole() -> None:
     assert "whole patients are swapped" in table(found)
 
 
+def test_patients_that_one_of_many_cards_knows_hold_for_all(cards: dict[str, rexrank.ScoreCard]) -> None:
+    patients = {f"s{number}": number // 2 for number in range(N)}
+    knowing = _score(4, 0.5, groups=patients)
+    found = compare({**cards, "knowing": knowing}, keys=["bleu2"])
+    assert (found.unit, found.units) == ("patient", 30)
+    assert {row.paired.units for row in found.rows} == {30}
+    other = _score(5, 0.5, groups={f"s{number}": number // 3 for number in range(N)})
+    with pytest.raises(CardsDiffer, match="other and knowing say differently"):
+        compare({**cards, "knowing": knowing, "other": other}, keys=["bleu2"])
+
+
+def test_resamples_without_an_effect_are_told(cards: dict[str, rexrank.ScoreCard]) -> None:
+    values = cards["base"].per_study["bleu2"].to_numpy()
+    better = values.copy()
+    better[0] += 0.5
+    found = compare({"base": _lower(cards["base"], better), "new": _lower(cards["base"], values)})
+    effect = found.rows[0].effect
+    assert effect is not None
+    assert effect.undefined_draws == pytest.approx(10_000 * (1 - 1 / N) ** N, rel=0.05)
+    assert found.to_json()["comparisons"][0]["effect"]["undefined_resamples"] == effect.undefined_draws
+    line = f"whose differences are all equal have none and are left out: fineradscore of new {effect.undefined_draws:,}"
+    assert line in table(found)
+
+
 def test_a_warning_of_unknown_patients_is_passed_on(cards: dict[str, rexrank.ScoreCard]) -> None:
     told = replace(cards["base"], interval={**cards["base"].interval, "warning": "patients repeat unknown"})
     found = compare({"a": told, "b": cards["good"]}, keys=["bleu2"])
@@ -261,8 +285,9 @@ def test_unknown_names_are_refused(cards: dict[str, rexrank.ScoreCard], keywords
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(InvalidCall, match="studies: expected a number of planned studies from 2, got 1"):
-        Settings(planned=1)
+    for planned in (1, 10**400, 2.5, float("nan"), "600"):
+        with pytest.raises(InvalidCall, match="studies: expected a number of planned studies from 2 to 10,000,000"):
+            Settings(planned=planned)  # type: ignore[arg-type]
     with pytest.raises(InvalidCall, match="family"):
         Settings(family="both")  # type: ignore[arg-type]
 

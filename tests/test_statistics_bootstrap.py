@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from rexrank.errors import RexrankError
 from rexrank.metrics import compute
 from rexrank.statistics import InvalidStatistics, corpus_interval, interval
+from rexrank.statistics.bootstrap import intervals
+from rexrank.statistics.sample import Sample
 
 VALUES = np.random.default_rng(7).normal(0.4, 0.2, 200)
 
@@ -47,6 +50,7 @@ def test_undefined_values_are_left_out() -> None:
     with_holes = np.insert(VALUES, [0, 50, 200], np.nan)
     assert interval(with_holes) == interval(VALUES)
     assert interval([0.1, None, 0.4]) == interval([0.1, 0.4])
+    assert interval([0.1, pandas.NA, 0.4]) == interval([0.1, 0.4])
 
 
 @pytest.mark.parametrize("values", [[], [0.3], [np.nan, 0.3], [np.nan] * 5])
@@ -110,6 +114,16 @@ def test_resamples_without_a_score_are_left_out() -> None:
     assert limits is not None
     assert limits[0] == 1
     assert corpus_interval(rows, lambda sums: np.full(len(sums), np.nan)) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_resamples_with_an_infinite_score_have_none() -> None:
+    sample = Sample(np.stack([np.ones(20), np.arange(20) < 2], axis=1), lambda sums: sums[:, 0] / sums[:, 1])
+    (found,) = intervals([sample], resamples=2_000)
+    assert found is not None
+    assert found.undefined_draws == pytest.approx(2_000 * 0.9**20, rel=0.2)
+    assert 2 <= found.low < 10 < found.high <= 20
+    assert corpus_interval(np.stack([np.ones(20), np.zeros(20)], axis=1), sample.formula) is None
 
 
 @settings(deadline=None)

@@ -204,6 +204,23 @@ def test_equal_differences_have_no_standardised_effect() -> None:
     assert paired_test(A + 0.1, A).wins == 120
 
 
+def test_rounding_is_no_spread_of_the_differences() -> None:
+    found = paired_test([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [0.9, 1.9, 2.9, 3.9, 4.9, 5.9, 6.9])
+    assert (found.error, found.detectable) == (0.0, None)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-170, 1e160])
+def test_effect_sizes_have_no_unit(unit: float) -> None:
+    values = np.arange(1.0, 8.0)
+    found, scaled = paired_test(values, np.zeros(7)), paired_test(values * unit, np.zeros(7))
+    assert found.effect is not None
+    assert scaled.effect is not None
+    assert scaled.effect.value == pytest.approx(found.effect.value)
+    assert scaled.effect.interval == pytest.approx(found.effect.interval)
+    assert scaled.detectable == pytest.approx((found.detectable or 0) * unit)
+
+
 def test_rounding_is_a_tie() -> None:
     assert paired_test([0.1 + 0.2, 0.5], [0.3, 0.4]).ties == 1
 

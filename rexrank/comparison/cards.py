@@ -193,10 +193,16 @@ def _groups(cards: "Sequence[ScoreCard]", orders: Sequence[np.ndarray], names: S
             continue
         groups = _renumbered([card.groups[place] for place in order])
         if found is not None and groups != found:
-            reason = f"{name} and {owner} say differently which studies are of one patient; score both with the same"
-            raise CardsDiffer([reason])
+            raise other_patients(name, owner)
         found, owner = groups, name
     return found
+
+
+def other_patients(name: str, owner: str) -> CardsDiffer:
+    """What keeps two cards apart of which each knows patients."""
+    return CardsDiffer(
+        [f"{name} and {owner} say differently which studies are of one patient; score both with the same"]
+    )
 
 
 def _renumbered(groups: Sequence[int]) -> list[int]:

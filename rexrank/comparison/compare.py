@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from rexrank.comparison.cards import Aligned, CardsDiffer, aligned
+from rexrank.comparison.cards import Aligned, CardsDiffer, aligned, other_patients
 from rexrank.comparison.words import sentence
 from rexrank.errors import shown
 from rexrank.metrics import InvalidCall, score_keys
@@ -12,6 +12,7 @@ from rexrank.metrics.inputs import check_choice
 from rexrank.metrics.registry import hint, keys_named
 from rexrank.protocols import UnknownProtocol, load
 from rexrank.scoring.progress import Progress, reporting
+from rexrank.statistics.inputs import is_whole
 from rexrank.statistics.paired import Estimate, Pair, Paired, Test, holm, paired_tests
 from rexrank.statistics.power import ALPHA, detectable
 from rexrank.terms import Direction
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Family = Literal["models", "table"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
+# More than any archive has, and few enough to be told apart as floats.
+_MOST_PLANNED = 10_000_000
 Verdict = Literal["better", "worse", "higher", "lower", "undecided", "untested"]
 
 
@@ -141,8 +144,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_choice("family", self.family, FAMILIES)
-        if self.planned is not None and self.planned < 2:
-            raise InvalidCall(f"studies: expected a number of planned studies from 2, got {shown(self.planned)}")
+        if self.planned is not None and not (is_whole(self.planned) and 2 <= self.planned <= _MOST_PLANNED):
+            raise InvalidCall(
+                f"studies: expected a number of planned studies from 2 to {_MOST_PLANNED:,}, got {shown(self.planned)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -284,7 +289,19 @@ def _aligned(
             reasons += error.reasons
     if reasons:
         raise CardsDiffer(list(dict.fromkeys(reasons)))
-    return found
+    return _by_patient(found)
+
+
+def _by_patient(pairs: Mapping[str, Aligned]) -> dict[str, Aligned]:
+    """The pairs with the patients that any of them knows; all have the studies of the baseline in its order."""
+    knowing = {name: one.groups for name, one in pairs.items() if one.groups is not None}
+    if not knowing:
+        return dict(pairs)
+    owner, groups = next(iter(knowing.items()))
+    for name, theirs in knowing.items():
+        if theirs != groups:
+            raise other_patients(name, owner)
+    return {name: replace(one, groups=groups) for name, one in pairs.items()}
 
 
 def _judging(one: Aligned) -> Aligned:
@@ -373,11 +390,15 @@ def _turned(estimate: Estimate | None, whole: float) -> Estimate | None:
     if estimate is None:
         return None
     ends = estimate.interval
-    return Estimate(whole - estimate.value, None if ends is None else (whole - ends[1], whole - ends[0]))
+    turned = None if ends is None else (whole - ends[1], whole - ends[0])
+    return replace(estimate, value=whole - estimate.value, interval=turned)
 
 
 def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
-    return None if estimate is None else {"value": estimate.value, "interval": _list(estimate.interval)}
+    if estimate is None:
+        return None
+    ends = _list(estimate.interval)
+    return {"value": estimate.value, "interval": ends, "undefined_resamples": estimate.undefined_draws}
 
 
 def _list(ends: tuple[float, float] | None) -> list[float] | None:

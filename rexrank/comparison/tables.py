@@ -101,6 +101,10 @@ def notes(comparisons: Comparisons) -> list[str]:
         for number, keys in left_out.items()
     ]
     lines += list(dict.fromkeys(line for row in rows for line in _of_row(row)))
+    lost = {f"{row.key} of {row.system}": row.effect.undefined_draws for row in rows if row.effect}
+    if any(lost.values()):
+        named = listed([f"{name} {count:,}" for name, count in lost.items() if count])
+        lines.append(f"effect: resamples whose differences are all equal have none and are left out: {named}")
     fewest = min(row.paired.units for row in rows)
     if chosen.test == "bootstrap" and fewest < FEWEST_OF_BOOTSTRAP:
         drawn = counted(fewest, comparisons.unit)

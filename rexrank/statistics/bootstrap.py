@@ -11,7 +11,7 @@ from rexrank.errors import shown
 from rexrank.statistics.draws import Draws
 from rexrank.statistics.inputs import Floats, InvalidStatistics, check_confidence, floats
 from rexrank.statistics.limits import Resampled, bca, percentile, scaled
-from rexrank.statistics.sample import Flags, Sample
+from rexrank.statistics.sample import Flags, Sample, scored
 
 __all__ = ["DEFAULT", "METHODS", "Interval", "InvalidStatistics", "Method", "corpus_interval", "interval", "intervals"]
 
@@ -95,7 +95,10 @@ def corpus_interval(
     Raises:
         InvalidStatistics: Wrong shapes or options, or infinite values.
     """
-    sample = Sample(floats("statistics", statistics, dimensions=2), formula)
+    rows = floats("statistics", statistics, dimensions=2)
+    if not rows.shape[1]:
+        raise InvalidStatistics("statistics: expected at least one number a study, got none")
+    sample = Sample(rows, formula)
     return ends_of(intervals([sample], confidence, resamples, seed, groups)[0])
 
 
@@ -166,8 +169,7 @@ def _interval(sample: Sample, draws: Draws, scores: Floats, confidence: float, m
 def _left_out(sample: Sample, draws: Draws) -> Floats:
     """Scores without one unit each, [units]."""
     units = draws.sums_of_units(sample.statistics)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(sample.formula(units.sum(axis=0) - units), dtype=np.float64)
+    return scored(sample.formula, units.sum(axis=0) - units)
 
 
 def ends_of(found: Interval | None) -> tuple[float, float] | None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rexrank.statistics.inputs import Floats, Integers, InvalidStatistics, check_resamples, check_seed, group_numbers
-from rexrank.statistics.sample import Flags, Formula, Sample
+from rexrank.statistics.sample import Flags, Formula, Sample, scored
 
 Tallies = NDArray[Any]
 
@@ -159,8 +159,7 @@ class _Part:
         return np.where(own[:, -1] > 0, self._scores(own[:, :-1]), np.nan)
 
     def _scores(self, sums: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = np.asarray(self.formula(sums), dtype=np.float64)
+        scores = scored(self.formula, sums)
         if scores.shape != (len(sums),):
             raise InvalidStatistics(f"formula: expected {len(sums)} scores, got an array of shape {scores.shape}")
         return scores

@@ -32,6 +32,8 @@ def floats(name: str, values: Any, dimensions: int) -> Floats:
             values = np.ma.filled(values.astype(np.float64), np.nan)
         # Conversion alone would also take dates, bytes and texts that look like numbers.
         given = np.asarray(values)
+        if given.dtype.kind == "O":
+            values = given = np.where(_missing(given), np.nan, given)
         if given.dtype.kind not in "biufO" or any(isinstance(value, str | bytes) for value in _objects(given)):
             raise TypeError
         array = np.asarray(values, dtype=np.float64)
@@ -61,7 +63,7 @@ def group_numbers(groups: Sequence[Hashable], n: int) -> Integers:
     for position, group in enumerate(given):
         if not isinstance(group, Hashable):
             raise InvalidStatistics(f"groups[{position}]: expected a name or number, got {shown(group)}")
-        if _is_missing(group):
+        if is_missing(group):
             raise InvalidStatistics(f"groups[{position}]: the group is missing; name one for every study")
         codes[position] = numbers.setdefault(group, len(numbers))
     return codes
@@ -75,7 +77,7 @@ def check_confidence(confidence: float) -> None:
 
 def check_resamples(resamples: int) -> None:
     """Refuse what is no number of resamples."""
-    if not _is_whole(resamples) or not 1 <= resamples <= _MOST_RESAMPLES:
+    if not is_whole(resamples) or not 1 <= resamples <= _MOST_RESAMPLES:
         raise InvalidStatistics(
             f"resamples: expected a whole number from 1 to {_MOST_RESAMPLES:,}, got {shown(resamples)}"
         )
@@ -83,7 +85,7 @@ def check_resamples(resamples: int) -> None:
 
 def check_seed(seed: int) -> None:
     """Refuse what is no seed."""
-    if not _is_whole(seed) or seed < 0:
+    if not is_whole(seed) or seed < 0:
         raise InvalidStatistics(f"seed: expected a whole number from 0, got {shown(seed)}")
 
 
@@ -91,7 +93,11 @@ def _objects(array: NDArray[Any]) -> Iterable[object]:
     return array.flat if array.dtype.kind == "O" else ()
 
 
-def _is_missing(group: Hashable) -> bool:
+def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([is_missing(value) for value in array.flat], dtype=np.bool_).reshape(array.shape)
+
+
+def is_missing(group: Hashable) -> bool:
     """Whether it is None, nan or the missing value of pandas, which equals nothing and has no truth value."""
     try:
         return group is None or bool(group != group)
@@ -99,5 +105,6 @@ def _is_missing(group: Hashable) -> bool:
         return True
 
 
-def _is_whole(value: object) -> bool:
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number, of Python or of numpy."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -29,7 +29,7 @@ from rexrank.statistics.bootstrap import Interval, ends_of, intervals
 from rexrank.statistics.draws import Draws
 from rexrank.statistics.inputs import Floats, InvalidStatistics, check_confidence, floats
 from rexrank.statistics.power import detectable, standard_error
-from rexrank.statistics.sample import Flags, Formula, Range, Sample
+from rexrank.statistics.sample import Flags, Formula, Range, Sample, scored
 
 Test = Literal["randomisation", "bootstrap"]
 TESTS: tuple[Test, ...] = get_args(Test)
@@ -48,10 +48,17 @@ _BLOCK_SIGNS = 1 << 19
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its bootstrap interval, which is None where there is none."""
+    """A number with its bootstrap interval, which is None where there is none.
+
+    Attributes:
+        value: The number.
+        interval: Lower and upper limit, or None.
+        undefined_draws: Resamples without such a number, which the interval had to leave out.
+    """
 
     value: float
     interval: tuple[float, float] | None
+    undefined_draws: int = 0
 
 
 @dataclass(frozen=True)
@@ -302,11 +309,14 @@ def _effects(pair: Pair) -> tuple[Sample, Sample]:
     """Standardised mean difference and probability of superiority, as scores that can be drawn."""
     differences = pair.differences
     won = np.where(np.isnan(differences), np.nan, (np.sign(differences) + 1) / 2)
+    known = differences[~np.isnan(differences)]
+    # An effect has no unit, and squares of what is about 1 have no end of the floats near.
+    unit = float(np.abs(known).max(initial=0.0)) or 1.0
     # Squares of what is centred lose no digits to a mean far from 0.
-    centre = float(np.nanmean(differences)) if not np.isnan(differences).all() else 0.0
-    centred = differences - centre
+    centre = float(np.mean(known / unit)) if len(known) else 0.0
+    centred = differences / unit - centre
     statistics = np.stack([centred, centred**2, np.where(np.isnan(centred), np.nan, 1.0)], axis=1)
-    formula = _standardised(centre, float(np.nanmean(centred**2)) if not np.isnan(centred).all() else 0.0)
+    formula = _standardised(centre, float(np.mean((known / unit - centre) ** 2)) if len(known) else 0.0)
     return Sample(statistics, formula, range=(None, None)), replace(Sample.of_values(won), range=(0.0, 1.0))
 
 
@@ -342,6 +352,8 @@ def _paired(
     differences = pair.differences
     has_values = pair.values is not None
     error, units = standard_error(difference, draws), draws.take(pair.both).units
+    if error is not None and error <= _rounding_of(pair):
+        error = 0.0
     return Paired(
         difference=difference.score,
         interval=ends_of(ends),
@@ -368,7 +380,7 @@ def _paired(
 
 def _estimate(sample: Sample, interval: Interval | None) -> Estimate | None:
     score = sample.score
-    return None if score is None else Estimate(score, ends_of(interval))
+    return None if score is None else Estimate(score, ends_of(interval), interval.undefined_draws if interval else 0)
 
 
 def _tested(pairs: Sequence[Pair], draws: Draws, test: Test) -> list[_Tested]:
@@ -420,9 +432,13 @@ def _randomised(pairs: Sequence[Pair], draws: Draws) -> list[_Tested]:
 
 def _p(apart: Floats, observed: float, pair: Pair) -> float:
     """Share of draws that differ at least as much as the systems do, these included; undefined ones count too."""
-    slack = _ROUNDING * sum(abs(score) for score in (pair.first.score, pair.second.score) if score is not None)
-    reached = int((~(np.abs(apart) < abs(observed) - slack)).sum())
+    reached = int((~(np.abs(apart) < abs(observed) - _rounding_of(pair))).sum())
     return (reached + 1) / (len(apart) + 1)
+
+
+def _rounding_of(pair: Pair) -> float:
+    """What rounding alone may make of the difference."""
+    return _ROUNDING * sum(abs(score) for score in (pair.first.score, pair.second.score) if score is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,9 +472,8 @@ class _Swap:
         return np.abs(self._scored(signs @ half))
 
     def _scored(self, moved: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left, right = self.pair.first.formula(self.middle + moved), self.pair.second.formula(self.middle - moved)
-        return np.asarray(left - right)
+        left = scored(self.pair.first.formula, self.middle + moved)
+        return left - scored(self.pair.second.formula, self.middle - moved)
 
 
 def _signs(draws: Draws) -> Iterator[tuple[slice, Floats]]:

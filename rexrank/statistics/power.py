@@ -14,9 +14,9 @@ import numpy as np
 
 from rexrank.errors import shown
 from rexrank.statistics.draws import Draws
-from rexrank.statistics.inputs import InvalidStatistics
+from rexrank.statistics.inputs import Floats, InvalidStatistics
 from rexrank.statistics.quantiles import t_quantile
-from rexrank.statistics.sample import Sample
+from rexrank.statistics.sample import Sample, scored
 
 ALPHA, POWER = 0.05, 0.8
 # Quantiles of Student's t are good from here on.
@@ -38,15 +38,22 @@ def standard_error(sample: Sample, draws: Draws) -> float | None:
     if some.units < 2 or known.score is None:
         return None
     units = some.sums_of_units(known.statistics)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = np.asarray(known.formula(units.sum(axis=0) - units))
-    squares = [(len(scores) - 1) * float(np.mean((scores - scores.mean()) ** 2))]
+    scores = scored(known.formula, units.sum(axis=0) - units)
+    errors = [np.sqrt(len(scores) - 1) * _deviation(scores)]
     if not known.is_mean:
         drawn = some.scores([known])[0]
-        drawn = drawn[~np.isnan(drawn)]
-        squares.append(float(drawn.var()) * some.units / (some.units - 1) if len(drawn) else np.nan)
-    found = [square for square in squares if not np.isnan(square)]
-    return float(np.sqrt(max(found))) if found else None
+        errors.append(np.sqrt(some.units / (some.units - 1)) * _deviation(drawn[~np.isnan(drawn)]))
+    found = [error for error in errors if not np.isnan(error)]
+    return float(max(found)) if found else None
+
+
+def _deviation(scores: Floats) -> float:
+    """Standard deviation, also where squares are beyond all floats; nan without scores."""
+    if not len(scores):
+        return float("nan")
+    moves = scores - scores.mean()
+    largest = float(np.abs(moves).max())
+    return largest * float(np.sqrt(np.mean((moves / largest) ** 2))) if largest else 0.0
 
 
 def detectable(

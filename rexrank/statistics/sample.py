@@ -21,7 +21,8 @@ class Sample:
 
     Attributes:
         statistics: Additive sufficient statistics, float64 [n, k]; a study without a value has a row with nan.
-        formula: From sums, [b, k], to scores, [b]; nan where sums have none (no study, a class without positives).
+        formula: From sums, [b, k], to scores, [b]; nan or infinite where sums have none (no study,
+            a class without positives).
         is_mean: Whether the score is the mean of values of studies, which `statistics` then holds in its first column.
         range: Lowest and highest possible score, None where unbounded, beyond which no interval reaches; None where
             nothing is known of it, and an interval then stays within the resampled scores.
@@ -58,12 +59,19 @@ class Sample:
         defined = self.defined
         if not defined.any():
             return None
-        value = float(self.formula(self.statistics[defined].sum(axis=0, keepdims=True))[0])
+        value = float(scored(self.formula, self.statistics[defined].sum(axis=0, keepdims=True))[0])
         return None if np.isnan(value) else value
 
     def take(self, rows: NDArray[Any]) -> "Sample":
         """The same score on some of the studies, by position or by flag."""
         return replace(self, statistics=self.statistics[rows])
+
+
+def scored(formula: Formula, sums: Floats) -> Floats:
+    """Scores from sums, [b, k] to [b]; nan where the formula has none, or an infinite one."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.asarray(formula(sums), dtype=np.float64)
+    return np.where(np.isinf(scores), np.nan, scores)
 
 
 def mean(sums: Floats) -> Floats:
