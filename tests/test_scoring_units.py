@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import rexrank
@@ -66,11 +67,30 @@ def test_patients_that_are_given_for_some_studies_only_are_refused() -> None:
     assert len(refused.value.problems) == 5
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, pandas.NA, pandas.NaT, "", " ", "nan"])
+def test_patients_that_a_table_lacks_are_not_one_patient(missing: Any) -> None:
+    given = {f"s{number}": missing if number < 2 else number for number in range(6)}
+    with pytest.raises(rexrank.RefusedInput, match="no patient") as refused:
+        _score(_references(), groups=given)
+    assert len(refused.value.problems) == 2
+    assert _score(_references(patient_id=["nan", "nan", *"abcd"])).interval["unit"] == "study"
+
+
+def test_patients_are_names_or_numbers() -> None:
+    with pytest.raises(rexrank.RefusedInput, match='study "s0": expected the name or number of its patient'):
+        _score(_references(), groups={f"s{number}": [number] for number in range(6)})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("ids", "patients", "words"),
     [
         (["patient1_study1", "patient1_study2"], [None, None], "no patient_id"),
+        (["train/patient1/study1/view1.jpg", "train/patient1/study2/view1.jpg"], [None, None], "no patient_id"),
+        (["files/p10/p10000032/s50123456", "files/p10/p10000032/s51234567"], [None, None], "no patient_id"),
+        (["10000032_50123456", "10000032_51234567"], [None, None], "no patient_id"),
         (["50123456", "51234567"], [None, None], "MIMIC-CXR"),
+        (["S50123456", "S51234567"], [None, None], "MIMIC-CXR"),
+        (["files/p10/p10000032/s50123456", "files/p10/p10000033/s51234567"], [None, None], None),
         (["a", "b"], ["p", None], "only 1 of 2"),
         (["patient1_study1", "patient2_study1"], [None, None], None),
         (["CXR1_IM-0001", "CXR2_IM-0002"], [None, None], None),

@@ -231,31 +231,35 @@ class Reader:
             names = ", ".join(f'"{name}"' for name in _REFERENCE_FIELDS)
             self.faults.add("wrong_type", f"it has none of the fields {names}", study_id)
             return Study(study_id)
-        reports = self._texts(study_id, value, REPORT_FIELDS)
+        reports = [text for text in self._texts(study_id, value, REPORT_FIELDS) if text]
         context = value.get("context")
         context = context if isinstance(context, str) and context.strip() else None
         further: dict[str, Any] = {"patient_id": _patient(value), "attributes": _attributes(value)}
         if any(name in value for name in _SECTION_FIELDS):
             findings = self._texts(study_id, value, FINDINGS_FIELDS)
             impressions = self._texts(study_id, value, IMPRESSION_FIELDS)
-            wholes = reports or [whole_report(*both) or "" for both in zip_longest(findings, impressions)]
-            several = {"findings": findings, "impression": impressions, "report": wholes}[track]
-            further["alternatives"] = tuple(several[1:])
-            finding, impression, report = (next(iter(one), None) for one in (findings, impressions, reports))
+            if track == "report" and not reports:
+                # By reader, of whom each may have left out another section.
+                readers = [both for both in zip_longest(findings, impressions) if any(both)]
+                further["alternatives"] = tuple(filter(None, (whole_report(*both) for both in readers[1:])))
+                findings, impressions = ([both[side] for both in readers[:1]] for side in (0, 1))
+            else:
+                several = {"findings": findings, "impression": impressions, "report": reports}[track]
+                further["alternatives"] = tuple([text for text in several if text][1:])
+            finding, impression, report = (next(filter(None, one), None) for one in (findings, impressions, reports))
             return Study(study_id, finding, impression, report, context, **further)
         split = [_split(study_id, report, context, track) for report in reports] or [Study(study_id, context=context)]
         split.sort(key=lambda one: not one.has(track))
         further["alternatives"] = tuple(text for one in split[1:] for text in one.texts(track))
         return replace(split[0], **further)
 
-    def _texts(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> list[str]:
-        """The texts of the first field that is there: one, or a list from several readers."""
+    def _texts(self, study_id: str, value: Mapping[str, Any], fields: Sequence[str]) -> list[str | None]:
+        """The texts of the first field that is there: one, or a list by reader, None where one has none."""
         field = next((name for name in fields if name in value), None)
         if field is None:
             return []
         given = value[field]
-        texts = [self.section(study_id, one, field) for one in (given if isinstance(given, list | tuple) else [given])]
-        return [text for text in texts if text is not None]
+        return [self.section(study_id, one, field) for one in (given if isinstance(given, list | tuple) else [given])]
 
     def section(self, study_id: str, value: object, field: str | None) -> str | None:
         """A section's text, or None where it is absent or faulty."""
@@ -342,7 +346,7 @@ def _patient(value: Mapping[str, Any]) -> str | None:
     """Whose study it is; ids may be numbers, which they are in MIMIC-CXR's tables."""
     for name in PATIENT_FIELDS:
         patient = value.get(name)
-        if isinstance(patient, str | int) and not isinstance(patient, bool) and str(patient).strip():
+        if isinstance(patient, str | int) and not isinstance(patient, bool) and not is_absent(str(patient)):
             return str(patient).strip()
         if isinstance(patient, float) and patient.is_integer():
             return str(int(patient))

@@ -7,12 +7,18 @@ from typing import Any, Literal
 
 from rexrank.errors import RefusedInput, WrongType, shown
 from rexrank.reports.problems import Problem, shown_id
+from rexrank.reports.reading import is_absent
 from rexrank.reports.studies import References
+from rexrank.statistics.inputs import is_missing
 
-# ``patient64541_study1``, as CheXpert Plus and ReXrank name studies.
-_PATIENT_IN_ID = re.compile(r"(?P<patient>(?:patient|subject|pat|p)[-_]?\d+)[-_/](?:study|s)", re.IGNORECASE)
+# ``patient64541_study1``, as CheXpert Plus and ReXrank name studies, also within a path; ``10000032_50414267``, the
+# numbers of MIMIC-CXR.
+_PATIENT_IN_ID = re.compile(
+    r"(?:^|[-_/])(?P<patient>(?:patient|subject|pat|p)[-_]?\d+(?=[-_/](?:study|s))|1\d{7}(?=[-_/]s?5\d{7}))",
+    re.IGNORECASE,
+)
 # ReXrank's MIMIC-CXR test set has 2,347 studies of 289 patients under ids that name none.
-_LONG_NUMBER = re.compile(r"s?5\d{7}")
+_LONG_NUMBER = re.compile(r"s?5\d{7}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,20 @@ def units(
         return Units("study", None)
     if not isinstance(groups, Mapping):
         raise WrongType(f"groups: expected a mapping from study id to patient, or 'study', got {shown(groups)}")
-    absent = [study_id for study_id in study_ids if groups.get(study_id) is None]
+    unfit = [study_id for study_id in study_ids if not isinstance(groups.get(study_id), Hashable)]
+    if unfit:
+        message = "expected the name or number of its patient"
+        raise RefusedInput([Problem("wrong_type", "groups", shown_id(one), None, message) for one in unfit])
+    absent = [study_id for study_id in study_ids if _is_unnamed(groups.get(study_id))]
     if absent:
         message = "it has no patient; name one for every study, or draw single studies with groups='study'"
         raise RefusedInput([Problem("missing_ids", "groups", shown_id(one), None, message) for one in absent])
     return Units("patient", _numbered([groups[study_id] for study_id in study_ids]))
+
+
+def _is_unnamed(patient: Hashable) -> bool:
+    """Whether it is what tables have where a patient is not known; all these studies would become one patient."""
+    return is_absent(patient) if isinstance(patient, str) else is_missing(patient)
 
 
 def _numbered(patients: Sequence[Hashable]) -> list[int]:
@@ -81,7 +96,7 @@ def _warning(study_ids: Sequence[str], named: int) -> str | None:
     why = "intervals draw single studies and are too narrow"
     if named:
         return f"only {named:,} of {len(study_ids):,} studies name their patient, so {why} where patients repeat"
-    patients = [match["patient"] for one in study_ids if (match := _PATIENT_IN_ID.match(one))]
+    patients = [match["patient"] for one in study_ids if (match := _PATIENT_IN_ID.search(one))]
     if len(patients) > len(set(patients)):
         return f"ids show patients with several studies, but the references have no patient_id, so {why}"
     if len(study_ids) > 1 and all(_LONG_NUMBER.fullmatch(one) for one in study_ids):
