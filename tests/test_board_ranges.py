@@ -111,6 +111,16 @@ def test_published_values_of_single_studies_do_for_a_mean_and_for_nothing_else(c
         samples.of_values(b"no table", "bleu2", card.signatures["bleu2"])
 
 
+@pytest.mark.parametrize(
+    ("key", "row"), [("bleu2", []), ("bleu2", [np.inf]), ("coco_bleu2", []), ("coco_bleu2", [1.0])]
+)
+def test_scores_of_another_form_cost_their_own_row_alone(card: Any, key: str, row: list[float]) -> None:
+    lists = pa.array([row] * 2, pa.list_(pa.float64()))
+    content = tables.to_parquet(pa.table({"study_id": ["a", "b"], "patient": pa.nulls(2, pa.int32()), key: lists}))
+    with pytest.raises(RexrankError, match="single studies"):
+        samples.read(content, key, card.signatures[key])
+
+
 def test_results_are_compared_on_the_studies_that_all_have_in_one_order() -> None:
     first, second = kept([1.0, 2.0, 3.0], (7, 7, 8)), kept([30.0, 10.0, 20.0], first=1)
     turned = Kept(("s3", "s1", "s2"), None, second.sample)
@@ -168,6 +178,17 @@ def test_where_there_is_no_range_a_word_says_why(card: Any, held: list[Any], not
     own = next(row for row in found.values() if row["rank_note"] == note)
     assert (own["rank_lo"], own["rank_hi"], own["p_first"]) == (None, None, None)
     assert own["rank"] is not None
+
+
+def test_resamples_that_a_range_leaves_out_are_told(card: Any) -> None:
+    """Those that draw none of the few studies that have a value."""
+    few = [np.where(np.arange(STUDIES) < 2, mean + np.arange(STUDIES), np.nan) for mean in (0.0, 1.0)]
+    found = board(card, Shelf(*map(kept, few)), [0.1, 0.2])
+    for row in found.values():
+        number, words = row["rank_note"].split(" ", 1)
+        assert int(number) == pytest.approx(2_000 * (1 - 2 / STUDIES) ** STUDIES, rel=0.2)
+        assert words == "of 2,000 resamples lack the score of a row and are left out"
+        assert row["p_first"] is not None
 
 
 def test_tables_without_a_source_say_so(card: Any) -> None:

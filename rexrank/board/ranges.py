@@ -32,7 +32,8 @@ class Place:
         high: Worst rank that is not ruled out.
         p_first: Share of resamples in which the row comes first; None where some ranked row cannot be resampled.
         tau: Mean of Kendall's tau-b between the order of the group and its resampled orders; the same for all its rows.
-        note: Why the range is absent, or wider than its studies make it; None where there is nothing to say.
+        note: Why the range is absent, or wider than its studies make it, or what it leaves out; None where there is
+            nothing to say.
     """
 
     low: int | None = None
@@ -118,7 +119,11 @@ def _place(found: RankRange, rank: int, unknown: int, tau: float | None) -> Plac
     A row that cannot be compared may stand on either side.
     """
     low, high = min(found.low, rank), max(found.high + unknown, rank)
+    lost = found.undefined_draws
+    notes = [f"{lost:,} of {RESAMPLES:,} resamples lack the score of a row and are left out"] if lost else []
     if not unknown:
-        return Place(low, high, round(found.p_first, _DIGITS), None if tau is None else round(tau, _DIGITS))
+        shares = round(found.p_first, _DIGITS), None if tau is None else round(tau, _DIGITS)
+        return Place(low, high, *shares, note="; ".join(notes) or None)
     rows = "1 ranked row" if unknown == 1 else f"{unknown} ranked rows"
-    return Place(low, high, note=f"{rows} without scores of single studies may stand on either side")
+    notes.append(f"{rows} without scores of single studies may stand on either side")
+    return Place(low, high, note="; ".join(notes))

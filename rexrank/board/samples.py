@@ -80,9 +80,7 @@ def read(content: bytes, key: str, signature: str) -> Kept:
     except (KeyError, ValueError, TypeError, OSError, pa.ArrowException):
         raise RexrankError(f"the scores of its single studies cannot be read for {key}") from None
     known = None if None in patients else tuple(patients)
-    formula = formula_of(signature)
-    sample = Sample.of_values(rows[:, 0]) if formula is None else Sample(rows, formula)
-    return _checked(Kept(tuple(studies), known, sample))
+    return _checked(Kept(tuple(studies), known, _sample(rows, key, signature)))
 
 
 def of_values(content: bytes, key: str, signature: str) -> Kept:
@@ -140,7 +138,20 @@ def _rows(lists: Sequence[Sequence[float] | None]) -> Floats:
     return rows.reshape(len(lists), width)
 
 
+def _sample(rows: Floats, key: str, signature: str) -> Sample:
+    """The score of these rows, tried once, so that sums of another form cost no other row of the board."""
+    formula = formula_of(signature)
+    try:
+        sample = Sample.of_values(rows[:, 0]) if formula is None else Sample(rows, formula)
+        _ = sample.score
+    except (IndexError, ValueError):
+        raise RexrankError(f"the scores of its single studies are not such as {key} is made of") from None
+    return sample
+
+
 def _checked(kept: Kept) -> Kept:
     if len(set(kept.study_ids)) != len(kept.study_ids) or None in kept.study_ids:
         raise RexrankError("the scores of its single studies name a study twice or not at all")
+    if np.isinf(kept.sample.statistics).any():
+        raise RexrankError("a score of its single studies is infinite")
     return kept
