@@ -35,7 +35,6 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.metrics
 	$(BIN)/python -m bench.statistics
 	-$(BIN)/python -m bench.labels
-	$(BIN)/python -m bench.statistics
 	-$(BIN)/python -m bench.neural --pairs 100 $(if $(wildcard .venv-oracle/bin/python),--python .venv-oracle/bin/python)
 
 # Up to ten minutes of one core: how often the intervals hold the truth, in simulation.
