@@ -375,6 +375,24 @@ def test_the_printed_number_of_faults_is_the_whole_one(tmp_path: Path, capsys: p
     assert lines[-1] == "refused: missing_ids: and 1,248 more of this kind"
 
 
+def test_files_of_no_benchmark_are_not_written_over(
+    owned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "notes"
+    out.mkdir()
+    readme = write(out / "README.md", "My notes.")
+    words = ["benchmark", "build", "mimic-cxr", "--source", str(owned), "--out", str(out)]
+    assert main(words) == 1
+    assert "already holds README.md; give another folder with --out" in capsys.readouterr().err
+    assert [path.name for path in out.iterdir()] == ["README.md"]
+    assert readme.read_text() == "My notes."
+    readme.unlink()
+    assert main(words) == 0
+    (out / "benchmark.yaml").unlink()  # as a build leaves it that was interrupted
+    (out / "README.md").unlink()
+    assert main(words) == 0
+
+
 def test_a_folder_of_another_benchmark_is_not_written_over(
     owned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

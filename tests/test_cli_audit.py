@@ -31,12 +31,16 @@ WORDS = ("audit", "predictions.json", "--references", "references.json", "--metr
 QUICK = (*WORDS, "--stress-reports", "0", "--quiet")
 
 
-def test_it_prints_four_answers_and_writes_the_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_four_answers_and_writes_the_page(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert main([*WORDS, "--train", "train.json", "--name", "Ours"]) == DONE
     printed = capsys.readouterr()
     heads = [line for line in printed.out.splitlines() if line and not line.startswith(" ")]
     assert len(heads) == 4
     assert heads[2] == "How many different texts does it write? 1 for 20 studies"
+    assert max(map(len, printed.out.splitlines())) < 80
     assert "written: audit.html" in printed.err
     html = (folder / "audit.html").read_text()
     assert "<title>Audit of Ours</title>" in html

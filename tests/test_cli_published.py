@@ -100,6 +100,7 @@ def test_what_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'no benchmark "iu_xray"; there are chexpert-plus, iu-xray' in refused(capsys, "--benchmark", "iu_xray")
     assert "has no table of that track" in refused(capsys, "--benchmark", "rexvqa", "--track", "report")
     assert "close to it: UniRG-CXR" in refused(capsys, "--model", "UniRG")
+    assert "`rexrank published --across` names those of today" in refused(capsys, "--model", "zzzz")
     assert "--board rexrank" in refused(capsys, "--across", "--board", "cxpmrg")
 
 

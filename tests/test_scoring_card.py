@@ -66,6 +66,13 @@ def test_an_f1_that_could_only_be_0_is_explained() -> None:
     assert "\n0 because no reference has the label: f1labels_fracture\n" in str(card)
 
 
+def test_the_list_of_labels_that_nobody_has_is_broken_into_lines() -> None:
+    texts = {"a": "The lungs are clear.", "b": "Clear lungs."}
+    printed = str(rexrank.score(texts, texts, protocol="plain", metrics=["f1labels"], progress=False))
+    start = printed.index("0 because no reference has the label: ")
+    assert max(map(len, printed[start:].partition("intervals:")[0].splitlines())) <= 79
+
+
 def test_card_file_is_strict_json_without_text(card: rexrank.ScoreCard, tmp_path: Path) -> None:
     card.save(tmp_path)
 

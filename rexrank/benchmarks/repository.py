@@ -55,19 +55,29 @@ def files(benchmark: Benchmark) -> dict[str, bytes]:
     }
 
 
-def check_folder(benchmark: Benchmark, folder: Path) -> None:
-    """Refuse to write over another benchmark, whose files would be lost or stay between these.
+def check_folder(benchmark: Benchmark, new: Mapping[str, bytes], folder: Path) -> None:
+    """Refuse to write over another benchmark, or over files of no benchmark: they would be lost or stay between these.
 
     Args:
         benchmark: What is to be written.
+        new: Its files by path.
         folder: Where to.
 
     Raises:
-        BenchmarkError: The folder describes another benchmark, or nothing that can be read.
+        BenchmarkError: The folder describes another benchmark, or nothing that can be read, or holds such a file.
     """
     try:
         found = (folder / DESCRIPTION_FILE).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        # What an interrupted build left is, byte for byte, what is written now.
+        there = [
+            path for path, data in new.items() if (folder / path).is_file() and (folder / path).read_bytes() != data
+        ]
+        if there:
+            raise BenchmarkError(
+                f"{folder} is no benchmark's folder and already holds {' and '.join(there)}; "
+                "give another folder with --out"
+            ) from None
         return
     name = _described(found).get("name")
     if name != benchmark.name:

@@ -22,7 +22,9 @@ computed.
 """
 
 import argparse
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from rexrank.validity.floors import Floors
 
 _ENDINGS = (".html", ".htm")
+_NARROWEST = 60
+_UNBROKEN = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +181,12 @@ def _print(found: "Audit", as_json: bool) -> None:
     if as_json:
         print_json(to_json(found))
         return
-    blocks = [[one.title, *(f"  {sentence}" for sentence in one.reasons)] for one in answers(found)]
+    # The last column stays free: some terminals break the line there. What goes to a file or a program is not broken.
+    width = max(shutil.get_terminal_size((_UNBROKEN, 1)).columns - 1, _NARROWEST)
+    blocks = [
+        [one.title, *(textwrap.fill(f"  {sentence}", width, subsequent_indent="    ") for sentence in one.reasons)]
+        for one in answers(found)
+    ]
     print("\n\n".join("\n".join(lines) for lines in blocks))
 
 

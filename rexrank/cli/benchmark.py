@@ -129,9 +129,10 @@ def _build(benchmark: "Benchmark", folder: Path) -> None:
     from rexrank.benchmarks.repository import check_folder, files
     from rexrank.files import write_atomically
 
-    check_folder(benchmark, folder)
+    new = files(benchmark)
+    check_folder(benchmark, new, folder)
     mode = 0o600 if benchmark.references == "private" else 0o644
-    for path, data in files(benchmark).items():
+    for path, data in new.items():
         write_atomically(folder / path, data, mode)
     print(
         f"{benchmark.name} studies: {_tracks(benchmark.tracks)}; licence: {benchmark.licence.name}; written to {folder}"

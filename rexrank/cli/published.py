@@ -172,8 +172,8 @@ def _say_unknown(model: str) -> None:
 
     names = model_names(rows())
     close = [names[key] for key in get_close_matches(key_of(model), names)]
-    offered = f"; close to it: {', '.join(close)}" if close else ""
-    print(f"rexrank: no published table of ReXrank has a model {shown(model)}{offered}", file=sys.stderr)
+    offered = f"close to it: {', '.join(close)}" if close else "`rexrank published --across` names those of today"
+    print(f"rexrank: no published table of ReXrank has a model {shown(model)}; {offered}", file=sys.stderr)
 
 
 def _print(headings: Sequence[str], lines: Sequence[Sequence[str]], as_markdown: bool) -> None:

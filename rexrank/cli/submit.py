@@ -131,10 +131,11 @@ def _print_scores(hub: "Hub", request: "Request") -> None:
     result = results.read(content)
     print(f"{result.model_name} on {result.dataset}, {result.section}, {result.protocol}@{result.protocol_version}:")
     known = registry.score_keys()
+    column = max(map(len, result.metrics), default=0)
     for key, found in result.metrics.items():
         digits = known[key].digits if key in known else 3
         if found.value is None:
-            print(f"  {key:<20} —  {found.reason}")
+            print(f"  {key:<{column}} —  {found.reason}")
             continue
         interval = f"  [{found.ci_low:.{digits}f}, {found.ci_high:.{digits}f}]" if found.ci_low is not None else ""
-        print(f"  {key:<20} {found.value:.{digits}f}{interval}  {found.signature}")
+        print(f"  {key:<{column}} {found.value:.{digits}f}{interval}  {found.signature}")

@@ -180,7 +180,9 @@ def _add_account(root: str | Path, name: str, kind: str, members: Mapping[str, s
 
 def _require_user(connection: sqlite3.Connection, name: str) -> None:
     if connection.execute("SELECT 1 FROM accounts WHERE name = ? AND kind = 'user'", (name,)).fetchone() is None:
-        raise AccountError(f"There is no user {name!r}; add it first: rexrank hub user add {name}")
+        raise AccountError(
+            f"There is no user {name!r} in this store; add it with `rexrank hub user add`, to the same --root"
+        )
 
 
 def _check_role(role: str) -> None:

@@ -89,7 +89,8 @@ def _row(card: "ScoreCard", key: str, value: float) -> tuple[str, str, str, str,
 def _footnote(card: "ScoreCard") -> list[str]:
     """Which F1 is 0 only because there was nothing to find."""
     keys = [key for key, value in card.summary.items() if value == 0 and card.counts.get(key, {}).get("n_support") == 0]
-    return [f"0 because no reference has the label: {', '.join(keys)}"] if keys else []
+    line = f"0 because no reference has the label: {', '.join(keys)}"
+    return textwrap.wrap(line, _WIDTH, subsequent_indent="  ") if keys else []
 
 
 def _unread(card: "ScoreCard") -> list[str]:
