@@ -189,6 +189,19 @@ def test_the_sentence_says_what_the_test_says(cards: dict[str, rexrank.ScoreCard
     assert "Holm" not in two
 
 
+def test_the_sentence_is_about_the_first_score_that_any_system_is_compared_in(
+    cards: dict[str, rexrank.ScoreCard],
+) -> None:
+    rest = {key: value for key, value in cards["same"].summary.items() if key != "bleu2"}
+    three = {"base": cards["base"], "rest": replace(cards["same"], summary=rest), "good": cards["good"]}
+    found = compare(three, keys=["bleu2", "coco_bleu2"])
+    assert found.quoted == "bleu2"
+    text = sentence(found)
+    assert text.startswith(f"In bleu2 over {N} studies, good is better than base by ")
+    assert text.endswith("; rest is not compared in it.")
+    assert "rest" not in picture(found).description
+
+
 def test_patients_are_said_and_swapped_as_a_whole() -> None:
     patients = {f"s{number}": number // 2 for number in range(N)}
     cards = {"base": _score(1, 0.6, groups=patients), "good": _score(2, 0.3, groups=patients)}

@@ -136,6 +136,16 @@ def test_every_corpus_score_finds_its_formula_again() -> None:
         assert sample is None or sample.score == pytest.approx(card.summary[key], abs=1e-12), key
 
 
+def test_a_corpus_score_that_no_study_has_is_undefined(tmp_path: Path) -> None:
+    blank = dict.fromkeys(_references(), "")
+    options = {"on_empty_prediction": "undefined"}
+    card = rexrank.score(blank, _references(), "plain", metrics=["coco_bleu2"], options=options, progress=False)
+    for one in (card, rexrank.ScoreCard.load(card.save(tmp_path))):
+        sample = one.sample("coco_bleu2")
+        assert sample is not None
+        assert (len(sample), sample.score) == (6, None)
+
+
 def test_a_card_with_another_table_of_statistics_is_refused(tmp_path: Path) -> None:
     folder = _score(_references()).save(tmp_path)
     (folder / "statistics.parquet").write_bytes((folder / "per_study.parquet").read_bytes())

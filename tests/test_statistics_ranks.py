@@ -132,6 +132,20 @@ def test_a_range_holds_the_true_rank_as_often_as_it_says() -> None:
     assert (held / 300).min() >= 0.93
 
 
+@pytest.mark.parametrize("confidence", [0, 1, 2, float("nan"), "x"])
+def test_a_confidence_is_a_share(confidence: Any) -> None:
+    with pytest.raises(InvalidStatistics, match="confidence: expected a number between 0 and 1"):
+        rank_ranges(_samples(np.zeros((9, 2))), "higher", Draws.of(9, 100), confidence)
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"), [([[1, 2], [2, 3]], "directions: expected"), ([[1, 2], ["x", 3]], "scores: expected numbers")]
+)
+def test_orders_over_unknown_directions_and_words_are_refused(scores: Any, said: str) -> None:
+    with pytest.raises(InvalidStatistics, match=said):
+        under_metrics(scores, ["higher", "up"])  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize(
     ("samples", "direction", "said"),
     [

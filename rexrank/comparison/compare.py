@@ -182,6 +182,13 @@ class Comparisons:
         """The rows of one system."""
         return [row for row in self.rows if row.system == system]
 
+    @property
+    def quoted(self) -> str | None:
+        """The score to quote: the first one in order that any system is compared in; None where there is none."""
+        own = [rows for system in self.systems if (rows := self.of(system))]
+        later = {row.key for rows in own for row in rows[1:]}
+        return next((rows[0].key for rows in own if rows[0].key not in later), None)
+
     def to_json(self) -> dict[str, Any]:
         """For ``json.dumps(…, allow_nan=False)``."""
         chosen = self.settings

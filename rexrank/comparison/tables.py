@@ -58,7 +58,7 @@ def picture(comparisons: Comparisons) -> "Figure":
         InvalidFigure: No score could be compared.
         MissingPlots: matplotlib is not installed.
     """
-    rows = [row for row in comparisons.rows if row.key == comparisons.rows[0].key]
+    rows = [row for row in comparisons.rows if row.key == comparisons.quoted]
     drawn = [Row(comparisons.baseline, 0.0, is_baseline=True)]
     drawn += [Row(row.system, row.paired.difference, *(row.paired.interval or (None, None))) for row in rows]
     label = score_keys()[rows[0].key].label if rows else "score"

@@ -34,12 +34,14 @@ def sentence(comparisons: "Comparisons") -> str:
     For instance "In bleu2 over 590 studies, moerad is better than normal by 0.052 (95% interval 0.043 to 0.061,
     p = 0.0001)."
     """
-    if not comparisons.rows:
+    key = comparisons.quoted
+    if key is None:
         return f"{_NOTHING.capitalize()}."
-    key = comparisons.rows[0].key
     rows = [row for row in comparisons.rows if row.key == key]
     corrected = rows[0].family > 1
     clauses = [_clause(row, comparisons, corrected) for row in rows]
+    without = set(comparisons.systems) - {row.system for row in rows}
+    clauses += [f"{system} is not compared in it" for system in comparisons.systems if system in without]
     number = {row.paired.n for row in rows}
     over = f" over {counted(max(number), 'study')}" if len(number) == 1 else ""
     text = f"In {key}{over}, {'; '.join(clauses)}"

@@ -134,8 +134,8 @@ class ScoreCard:
         column = self.statistics.column(key).combine_chunks()
         present = column.is_valid().to_numpy(zero_copy_only=False)
         numbers = column.flatten().to_numpy(zero_copy_only=False)
-        rows = np.full((len(column), len(numbers) // max(present.sum(), 1)), np.nan)
-        rows[present] = numbers.reshape(int(present.sum()), -1)
+        rows = np.full((len(column), len(numbers) // present.sum() if present.any() else 1), np.nan)
+        rows[present] = numbers.reshape(-1, rows.shape[1])
         return Sample(rows, formula, range=score_keys()[key].range(cast("Convention", self.convention)))
 
     def __str__(self) -> str:

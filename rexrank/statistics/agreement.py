@@ -29,6 +29,8 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 _TIE_CREDIT = 0.5
 # By so much a perfect order may seem less than that.
 _ROUNDING = 1e-12
+# Of a mean of raters: decimal ratings are no exact floats, and their ties would depend on the order of raters.
+_MEAN_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -321,7 +323,8 @@ def _pairs_within(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 def _mean_without(name: str, columns: Mapping[str, Floats]) -> Floats:
     """Mean of the other raters, nan for a candidate that one of them did not judge: raters differ in severity."""
-    return np.asarray(np.mean([column for other, column in columns.items() if other != name], axis=0))
+    means = np.mean([column for other, column in columns.items() if other != name], axis=0)
+    return np.asarray(np.round(means, _MEAN_DIGITS))
 
 
 def _descending(value: float | None) -> float:

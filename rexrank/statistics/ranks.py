@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rexrank.errors import shown
-from rexrank.statistics.inputs import InvalidStatistics
+from rexrank.statistics.inputs import InvalidStatistics, check_confidence
 from rexrank.statistics.sample import Floats, Sample
 from rexrank.terms import Direction
 
@@ -71,8 +71,9 @@ def rank_ranges(
 
     Raises:
         InvalidStatistics: Fewer than two studies, different numbers of studies, a system without a score, a direction
-            that judges nothing, or no resample in which every system has a score.
+            that judges nothing, no resample in which every system has a score, or a confidence out of range.
     """
+    check_confidence(confidence)
     if not samples:
         return []
     observed, drawn, undefined = resampled(samples, direction, draws)

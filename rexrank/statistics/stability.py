@@ -4,7 +4,7 @@ Kendall's tau-b says how alike a resampled order is to the observed one: 1 is th
 studies show what the size of the set leaves open; resampled metrics show what the choice of metrics leaves open.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from rexrank.errors import shown
 from rexrank.statistics.correlation import kendall_tau_b_of_rows
-from rexrank.statistics.inputs import InvalidStatistics, check_resamples, check_seed
+from rexrank.statistics.inputs import InvalidStatistics, check_resamples, check_seed, floats
 from rexrank.statistics.ranks import resampled
 from rexrank.statistics.sample import Floats, Sample
 from rexrank.terms import Direction
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rexrank.statistics.draws import Draws
 
 _LOW = 0.025
+_SIGNS: Mapping[Direction, float] = {"higher": 1.0, "lower": -1.0, "none": 0.0}
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,14 @@ def under_metrics(
     """
     check_resamples(resamples)
     check_seed(seed)
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] != len(directions):
+    table = floats("scores", scores, 2)
+    if table.shape[1] != len(directions):
         raise InvalidStatistics(
             f"scores: expected one column for each of {len(directions)} metrics, got {shown(table.shape)}"
         )
-    signs = np.array([{"higher": 1.0, "lower": -1.0, "none": 0.0}[direction] for direction in directions])
+    if unknown := [direction for direction in directions if direction not in _SIGNS]:
+        raise InvalidStatistics(f"directions: expected higher, lower or none, got {shown(unknown[0])}")
+    signs = np.array([_SIGNS[direction] for direction in directions])
     kept = (signs != 0) & ~np.isnan(table).any(axis=0)
     columns = table[:, kept] * signs[kept]
     systems, metrics = columns.shape
