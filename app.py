@@ -1,8 +1,10 @@
 """Start the board; a Space runs the same file.
 
-Environment: HF_ENDPOINT (the Hub), REXRANK_NAMESPACE (whose results), REXRANK_BOARD_PORT (7860), HF_TOKEN (read; on a
-Space it may also write requests), REXRANK_TICK_SECONDS (how often the Hub is looked at), REXRANK_HOME (where the last
-look is kept). `rexrank up` also sets REXRANK_LOCAL_USER and REXRANK_LOCAL_TOKEN.
+Environment: HF_ENDPOINT (the Hub), REXRANK_NAMESPACE (whose results),
+REXRANK_BOARD_PORT (7860), HF_TOKEN (read; on a Space it may also write
+requests), REXRANK_TICK_SECONDS (how often the Hub is looked at), REXRANK_HOME
+(where the last look is kept). `rexrank up` also sets REXRANK_LOCAL_USER and
+REXRANK_LOCAL_TOKEN.
 """
 
 import argparse

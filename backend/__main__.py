@@ -4,11 +4,13 @@ HF_ENDPOINT names the Hub and HF_TOKEN the worker's token, which may read the
 submissions and the benchmarks and write requests, results and status. Nothing
 is lost when this is stopped or killed: the next start goes on.
 
-examples:
-  python -m backend serve          score until stopped
-  python -m backend once           score what waits now, then end (for cron and Jobs)
-  python -m backend status         say what waits, runs, and failed, and which workers live
+Examples:
+  python -m backend serve     score until stopped
+  python -m backend once      score what waits now, then end (for cron and Jobs)
+  python -m backend status    say what waits, runs and failed, and who works
   REXRANK_CLAIM_BATCH=1 REXRANK_WORKER=gpu-1 python -m backend serve
+
+Exit codes: 0 done, 1 the Hub or another worker refused, 2 wrong usage.
 """
 
 import argparse

@@ -1,8 +1,11 @@
 """What every ``--help`` promises: it fits a terminal, and its examples can be copied."""
 
 import argparse
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 
 from rexrank import cli
 
+ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENT = re.compile(r"[A-Z_]+=\S+")
 
 
@@ -71,6 +75,14 @@ def test_an_option_of_many_commands_is_told_in_the_same_words(option: str) -> No
     }
     assert len(told) > 1
     assert len(set(told.values())) == 1, told
+
+
+@pytest.mark.parametrize("program", [["-m", "backend"], ["app.py"]])
+def test_help_of_the_other_programs_fits_a_terminal(program: list[str]) -> None:
+    words = [sys.executable, *program, "--help"]
+    surroundings = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.run(words, cwd=ROOT, env=surroundings, capture_output=True, text=True, timeout=120, check=True)
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_the_list_of_commands_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
