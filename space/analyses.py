@@ -112,8 +112,17 @@ def _forest(rows: Sequence[Row], column: Column, benchmark: str, names: Mapping[
 def _agreement(
     title: str, benchmark: str, rows: Sequence[Row], how: Rules, names: Mapping[tuple[str, str], str]
 ) -> Section:
-    models = [row for row in rows if not row["is_baseline"]]
-    return Section(title, tuple(agreement_of_systems(_table(benchmark, models, how, names), benchmark)))
+    table = _table(benchmark, _models(rows), how, names)
+    return Section(title, tuple(agreement_of_systems(table, benchmark)))
+
+
+def _models(rows: Sequence[Row]) -> list[Row]:
+    """Rows that are no baselines: these would hold an order together that models do not."""
+    return [row for row in rows if not row["is_baseline"]]
+
+
+def _tables_of_models(view: View, names: Mapping[tuple[str, str], str]) -> list[SystemTable]:
+    return [_table(name, _models(rows), view.how[name], names) for name, rows in view.groups.items()]
 
 
 def _table(label: str, rows: Sequence[Row], how: Rules, names: Mapping[tuple[str, str], str]) -> SystemTable:
@@ -136,7 +145,7 @@ def _robustness(view: View, names: Mapping[tuple[str, str], str]) -> Section:
     if len(deciding) != 1:
         return Section(title, (Paragraph("The benchmarks are not ranked by the same score."),))
     ((key, label),) = deciding.items()
-    tables = [_table(name, rows, view.how[name], names) for name, rows in view.groups.items()]
+    tables = _tables_of_models(view, names)
     why = (
         "Ranks among the models that every benchmark here has. Ranks among all models, with the ranges that their "
         "studies leave open, stand on the page “Across benchmarks”."
@@ -149,7 +158,7 @@ def _between_tracks(data: BoardData, view: View) -> list[Section]:
     if not {"findings", "report"} <= set(view.tracks):
         return []
     sides = [arrange(data, view.protocol, track) for track in ("findings", "report")]
-    tables = [[_table(name, rows, one.how[name], _names(one)) for name, rows in one.groups.items()] for one in sides]
+    tables = [_tables_of_models(one, _names(one)) for one in sides]
     return [safely(TRACKS, partial(tracks_of_systems, *tables))]
 
 

@@ -267,6 +267,18 @@ def test_a_model_behind_a_floor_is_said_to_be(cards: list[ScoreCard]) -> None:
     )
 
 
+def test_an_order_is_that_of_models_and_not_of_floors(cards: list[ScoreCard]) -> None:
+    page = report(cards[:8], NAMES * 2, baselines=["bee", "floor"])
+    assert "2 systems and 2 reference points, 40 studies." in page
+    assert "is shown from 4 systems on, baselines not counted" in page
+    assert "Not computed: only 2 systems stand on all of references" in page
+    assert "order of systems" not in page
+    page = report(cards[:8], NAMES * 2, baselines=["floor"])
+    part = page.split("<h3>From benchmark to benchmark · findings</h3>")[1].split("</section>")[0]
+    assert "order the 3 systems" in part
+    assert "floor" not in part
+
+
 def test_what_is_lacking_stands_with_its_reason(cards: list[ScoreCard]) -> None:
     reason = "radcliq_v1 needs weights that are not here"
     card = rexrank.score(predictions(studies(1), 0.1, 1), studies(1), metrics=["bleu2"], progress=False)
@@ -327,6 +339,8 @@ def test_cards_of_other_rules_stand_apart(cards: list[ScoreCard]) -> None:
 def test_names_that_clash_are_refused(cards: list[ScoreCard]) -> None:
     with pytest.raises(NamesClash, match=r'two cards of .* are called "ant"; give each a name with --names'):
         card_sets(cards[:2], ["ant", "ant"])
+    with pytest.raises(NamesClash, match=r'no card has the references "typo\.json"; these are references'):
+        card_sets(cards[:2], ["ant", "bee"], {"typo.json": "north"})
     with pytest.raises(NamesClash, match='baseline "dog" is no card\'s name; these are ant, bee'):
         card_sets(cards[:2], ["ant", "bee"], baselines=["dog"])
 

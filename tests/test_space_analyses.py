@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,22 @@ def test_two_scores_of_opposite_order_are_shown_as_such() -> None:
 
 
 def test_a_rank_among_shared_models_says_where_its_range_stands() -> None:
-    found = page_html(board(), OWN)
+    lone = board_row(21, "Lone", 7, bleu2=0.05, rouge_l=0.05)
+    found = page_html(replace(board(), leaderboard=(*board().leaderboard, lone)), OWN)
     assert "stand on the page “Across benchmarks”" in found
-    assert "Not on every benchmark, so not here: Floor." in found
+    assert "Not on every benchmark, so not here: Lone." in found
+
+
+def test_baselines_hold_no_order_together() -> None:
+    rows = [
+        board_row(10 * place + number, f"Floor{number}", 6 + number, dataset=dataset, bleu2=0.001 * number, **floor)
+        for place, dataset in enumerate(("iu-xray", "mimic-cxr"), start=3)
+        for number in range(3)
+        for floor in ({"rouge_l": 0.01, "is_baseline": True},)
+    ]
+    found = page_html(replace(board(), leaderboard=(*board().leaderboard, *rows)), OWN)
+    assert "least alike are iu-xray and mimic-cxr (−1.00; 1: the same)" in found
+    assert "Floor" not in found.split("<h3>From benchmark to benchmark</h3>")[1]
 
 
 def test_both_tracks_of_a_benchmark_are_set_against_each_other() -> None:

@@ -67,7 +67,7 @@ def robustness_blocks(
     if len(found.spreads) < FEWEST_SHARED:
         few = (
             f"Not computed: only {len(found.spreads)} systems stand on all of {listed(found.benchmarks)}; "
-            f"{FEWEST_SHARED} are needed. A system is recognised by its name."
+            f"{FEWEST_SHARED} are needed, baselines not counted. A system is recognised by its name."
         )
         return (Paragraph(few),), ()
     matrix = [list(row) for row in found.agreement]

@@ -105,15 +105,17 @@ class CardSet:
 
     @cached_property
     def table(self) -> SystemTable:
-        """Scores of the systems, of those keys that pictures show."""
-        values = [[card.summary.get(key, np.nan) for key in self.keys] for card in self.cards]
+        """Scores of the systems that are no reference points, or of all, of those keys that pictures show."""
+        every = range(len(self.cards))
+        chosen = [index for index in every if self.names[index] not in self.baselines] or list(every)
+        values = [[self.cards[index].summary.get(key, np.nan) for key in self.keys] for index in chosen]
         return SystemTable(
             label=self.benchmark,
-            names=self.names,
+            names=tuple(self.names[index] for index in chosen),
             keys=tuple(self.keys),
             labels=tuple(label_of(key) for key in self.keys),
             directions=tuple(direction_of(key) for key in self.keys),
-            values=np.asarray(values, dtype=np.float64).reshape(len(self.cards), len(self.keys)),
+            values=np.asarray(values, dtype=np.float64).reshape(len(chosen), len(self.keys)),
         )
 
     @cached_property
@@ -165,7 +167,8 @@ def card_sets(
         baselines: Names of systems that are reference points and no models.
 
     Raises:
-        NamesClash: Two cards of one set have the same name, or a baseline is none of the names.
+        NamesClash: Two cards of one set have the same name, a baseline is none of the names, or a benchmark's
+            references are no card's.
     """
     if unknown := [name for name in baselines if name not in names]:
         raise NamesClash(f"baseline {shown(unknown[0])} is no card's name; these are {', '.join(sorted(set(names)))}")
@@ -196,6 +199,10 @@ def _identity(card: "ScoreCard") -> tuple[str, ...]:
 
 def _benchmark_names(cards: "Sequence[ScoreCard]", given: Mapping[str, str]) -> list[str]:
     """Names of the sets, equal exactly where the references are."""
+    for word in given:
+        if not any(_is_of(card, word) for card in cards):
+            known = dict.fromkeys(card.inputs["references"]["source"] for card in cards)
+            raise NamesClash(f"no card has the references {shown(word)}; these are {', '.join(known) or 'none'}")
     by_sha = {card.inputs["references"]["sha256"]: _called(card, given) for card in cards}
     taken = Counter(by_sha.values())
     distinct = {sha: name if taken[name] == 1 else f"{name} ({sha[:_DIGITS_OF_SHA]})" for sha, name in by_sha.items()}
@@ -203,9 +210,15 @@ def _benchmark_names(cards: "Sequence[ScoreCard]", given: Mapping[str, str]) -> 
 
 
 def _called(card: "ScoreCard", given: Mapping[str, str]) -> str:
-    source, sha = card.inputs["references"]["source"], card.inputs["references"]["sha256"]
     for word, name in given.items():
-        if word == source or (len(word) >= _DIGITS_OF_SHA and sha.startswith(word)):
+        if _is_of(card, word):
             return name
+    source = card.inputs["references"]["source"]
     on_the_hub = _ON_THE_HUB.match(source)
     return on_the_hub["name"] if on_the_hub else PurePath(source).name
+
+
+def _is_of(card: "ScoreCard", word: str) -> bool:
+    """Whether a card's references have this name, or a sha256 that begins so."""
+    source, sha = card.inputs["references"]["source"], card.inputs["references"]["sha256"]
+    return word == source or (len(word) >= _DIGITS_OF_SHA and sha.startswith(word))

@@ -23,7 +23,7 @@ def facts(cards: CardSet) -> list[Block]:
     )
     blocks: list[Block] = [
         Paragraph(
-            f"{len(cards.cards)} system{'s' if len(cards.cards) > 1 else ''}, {first.n:,} studies. Protocol "
+            f"{_counted(cards)}, {first.n:,} studies. Protocol "
             f"{first.protocol}@{first.protocol_version}, convention {first.convention}. Intervals: resamples of {unit}."
         )
     ]
@@ -38,6 +38,14 @@ def facts(cards: CardSet) -> list[Block]:
     if notes:
         blocks.append(Points(tuple(notes)))
     return blocks
+
+
+def _counted(cards: CardSet) -> str:
+    """How many systems there are, and how many reference points."""
+    points = len(cards.baselines & set(cards.names))
+    systems = len(cards.cards) - points
+    counts = {"system": systems, "reference point": points}
+    return " and ".join(f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count)
 
 
 def scores_and_ranks(cards: CardSet) -> Section:
