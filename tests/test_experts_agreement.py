@@ -1,6 +1,7 @@
 """Metrics against radiologists: signs, notes, and the table in words."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,35 @@ def test_ties_between_metrics_are_said_in_words() -> None:
     assert "Not told apart does not mean equal: 40 studies show" in " ".join(kendall.split())
     assert "note: given by a file, not computed here: chance" in told
     assert all(len(line) <= 79 for line in told.splitlines())
+
+
+def test_scores_that_order_alike_show_no_reach() -> None:
+    told = text(found(judgements(), {"good": GOOD, "again": Scored(2 * GOOD.values, "higher")}))
+    kendall = told[told.index("Kendall") : told.index("Spearman")]
+    assert "Cannot be told apart: good and again." in kendall
+    assert "±" not in kendall
+    perfect = judgements(raters=1)
+    truth = Scored(perfect.opinions["said"].values[:, 0], "higher")
+    assert "±" not in text(found(perfect, {"a": truth, "b": truth}))
+
+
+def test_equal_decimal_ratings_are_ties_in_any_order_of_raters() -> None:
+    ratings = [[1.1, 2.2, 3.3], [3.3, 2.2, 1.1], [2.2, 3.3, 1.1], [4.7, 4.8, 4.9], [4.9, 4.7, 4.8], [4.8, 4.9, 4.7]]
+    # Any seventh rater leaves the mean of the others as it is.
+    of = Judgements(
+        "table",
+        "judged.csv",
+        [Candidate(f"s{number // 2}", f"C{number % 2}") for number in range(6)],
+        ["a", "b", "c", "d"],
+        {"rating": Opinion("rating", "higher", np.array([[*row, sum(sorted(row)) / 3] for row in ratings]))},
+    )
+    assert len(np.unique(of.opinions["rating"].mean_quality)) == 2
+    result = found(of, {"s": Scored(np.arange(6.0), "higher")})
+    means = [Decimal(str(sum(map(Decimal, map(str, row))))) for row in ratings]
+    expected = stats.kendalltau(np.arange(6.0), [float(one) for one in means])[0]
+    assert result.comparisons["kendall"].estimates["s"].value == pytest.approx(expected)
+    assert result.comparisons["preference"].estimates["s"].ties["experts"] == 2
+    assert result.between["kendall"].against_others["d"].value == pytest.approx(1.0)
 
 
 def test_radiologists_stand_beside() -> None:

@@ -46,7 +46,7 @@ def test_radpref(tmp_path: Path) -> None:
     name, rating = found.opinion()
     assert name == "rating"
     assert same(rating.values, [[5, 4, 3], [1, 2, 3], [4, 4, 5], [3, 2, 1]])
-    assert rating.mean_quality.tolist() == [4.0, 2.0, 13 / 3, 2.0]
+    assert rating.mean_quality.tolist() == pytest.approx([4.0, 2.0, 13 / 3, 2.0])
 
 
 def test_errors_of_radpref_are_weighed_as_in_crimson(tmp_path: Path) -> None:

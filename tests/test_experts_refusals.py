@@ -250,7 +250,16 @@ def test_scores_that_are_refused(tmp_path: Path, text: str, words: str) -> None:
         read_scores(path, CANDIDATES)
 
 
+def test_a_file_beside_the_caller_is_named_with_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(UnreadableJudgements, match=r'none\.csv is not in "here"'):
+        read_scores(Path("none.csv"), CANDIDATES)
+
+
 def test_directions_of_given_scores() -> None:
+    with pytest.raises(UnreadableJudgements, match=r'no scores are called "mine"; there are none'):
+        given_scores({}, ["mine"])
     columns = {name: np.zeros(2) for name in ("radcliq", "radcliq_v1", "bertscore", "mine", "other")}
     scores, notes = given_scores(columns, ["mine"])
     assert [one.direction for one in scores.values()] == ["lower", "lower", "higher", "lower", "higher"]

@@ -26,7 +26,8 @@ def read_text(path: Path) -> str:
             raise UnreadableJudgements(f"{path.name} has more than {_MOST_BYTES:,} bytes")
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise UnreadableJudgements(f"{path.name} is not in {shown(path.parent.name)}; put it there") from None
+        folder = path.absolute().parent.name
+        raise UnreadableJudgements(f"{path.name} is not in {shown(folder)}; put it there") from None
     except UnicodeDecodeError as error:
         raise UnreadableJudgements(f"{path.name}: byte {error.start:,} is not UTF-8; save it as UTF-8") from None
 

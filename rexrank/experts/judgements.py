@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
 
 _SHOWN = 3
+_MEAN_DIGITS = 12
 
 
 class UnreadableJudgements(RexrankError, ValueError):
@@ -104,11 +105,13 @@ class Judgements:
 
 
 def mean_of_some(columns: Floats) -> Floats:
-    """Means over the last axis of what is not nan; nan where all is."""
+    """Means over the last axis of what is not nan; nan where all is. Equal ones stay equal in any order of raters."""
     given = ~np.isnan(columns)
     counts = given.sum(axis=-1)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(given, columns, 0.0).sum(axis=-1) / np.where(counts, counts, np.nan))
+        means = np.where(given, columns, 0.0).sum(axis=-1) / np.where(counts, counts, np.nan)
+    # Ratings such as 3.3 are no exact floats, and ties decide tau-b and preferences.
+    return np.asarray(np.round(means, _MEAN_DIGITS))
 
 
 def filled(candidates: Sequence[Key], raters: Sequence[str], given: Mapping[tuple[Key, str], float]) -> Floats:

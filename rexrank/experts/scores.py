@@ -120,7 +120,7 @@ def given_scores(columns: Mapping[str, Floats], lower: Collection[str] = ()) -> 
     """
     if unknown := [name for name in lower if name not in columns]:
         raise UnreadableJudgements(
-            f"no scores are called {', '.join(map(shown, unknown))}; there are {', '.join(columns)}"
+            f"no scores are called {', '.join(map(shown, unknown))}; there are {', '.join(columns) or 'none'}"
         )
     found: dict[str, Scored] = {}
     assumed = []

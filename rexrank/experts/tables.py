@@ -19,6 +19,8 @@ _TITLES: Mapping[str, str] = {
     "table": "Judgements",
 }
 _WIDTH = 79
+# Of an interval; what is narrower is rounding.
+_NO_WIDTH = 1e-9
 _DIGITS = 3
 _NOTHING = "–"
 _SHOWN_PAIRS, _SHOWN_PARTS = 6, 6
@@ -69,8 +71,14 @@ def told_apart(agreement: Agreement, comparison: Comparison) -> list[str]:
         words = _first([f"{name} than {_listed(worse)}" for name, worse in better.items()], "metric")
         surest = max(one.p_holm for one in apart)
         sentences.append(f"Better: {words} ({_p(surest)} after Holm's correction for all pairs).")
-    if still_open := [one for one in comparison.differences if one.p_holm >= level]:
-        reach = statistics.median((one.interval[1] - one.interval[0]) / 2 for one in still_open)
+    # Of two scores that order alike, or perfectly, every resample has the same difference, which shows no reach.
+    reaches = [
+        (one.interval[1] - one.interval[0]) / 2
+        for one in comparison.differences
+        if one.p_holm >= level and one.interval[1] - one.interval[0] > _NO_WIDTH
+    ]
+    if reaches:
+        reach = statistics.median(reaches)
         sentences.append(
             f"Not told apart does not mean equal: {agreement.units:,} {_unit(agreement)} show such a difference to "
             f"about ±{reach:.2f}."
