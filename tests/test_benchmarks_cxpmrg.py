@@ -108,6 +108,31 @@ def test_a_column_of_patients_stands_before_the_path(tmp_path: Path) -> None:
     assert (found.copied, found.copied_share) == (3, 1.0)
 
 
+def test_a_row_without_patient_id_goes_with_its_folder(tmp_path: Path) -> None:
+    source = tmp_path / "df.csv"
+    lines = [f"{path_of(n // 4, n % 4)},Lungs are clear.,,{f'p{n // 4}' if n % 2 else ''},train" for n in range(80)]
+    source.write_text("\n".join([",".join(COLUMNS), *lines, f"{path_of(99)},Lungs are clear.,,,train"]))
+    splits = split(source, by="patient").annotation.splits
+    sides = [{place_of(one.item_id)[1] for one in items} for items in splits.values()]
+    assert sum(map(len, sides)) == len(set.union(*sides)) == 21
+    assert {one.patient for items in splits.values() for one in items} >= {"p0", "p19", "patient00099"}
+
+
+def test_studies_of_two_patients_may_have_one_id(tmp_path: Path) -> None:
+    def own(name: str, patient: str | None) -> dict[str, Any]:
+        return item(name, "x", study_id="study1", **({"subject_id": patient} if patient else {}))
+
+    file = annotation(
+        tmp_path / "a.json", train=[own("a", "p1"), own("b", "p2")], val=[own("c", "p2")], test=[own("d", None)]
+    )
+    found = leakage(read_annotation(file))
+    assert found.counts["train"].studies == 2
+    # Where a patient is not told, the study may be the same.
+    assert [(one.studies, one.patients) for one in found.overlaps] == [(1, 1), (1, None), (1, None)]
+    file = annotation(tmp_path / "b.json", train=[own("a", "p1")], val=[own("c", "p2")], test=[own("d", "p3")])
+    assert [(one.studies, one.patients) for one in leakage(read_annotation(file)).overlaps] == [(0, 0)] * 3
+
+
 def test_faults_of_a_table_are_named(tmp_path: Path) -> None:
     few = table(tmp_path / "few.csv", [(path_of(1), "Lungs clear.")])
     assert faults(lambda: split(few)) == [("missing_ids", None, "section_findings")]

@@ -10,7 +10,7 @@ study on both sides; the second division keeps each patient on one.
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from rexrank.benchmarks.cxpmrg_annotation import Annotation, Item, place_of
@@ -73,7 +73,7 @@ def split(source: str | os.PathLike[str], by: By = "image", seed: int = 0, progr
     """
     file = OwnedFile(source, _TABLE, (_ID,), progress=progress)
     records = file.records()
-    items = [item for path, record in records.items() if (item := _item(file, path, record))]
+    items = _with_patients([item for path, record in records.items() if (item := _item(file, path, record))])
     problems = file.reader.faults.problems()
     if by == "patient":
         problems += _without_patient(items, file.reader.faults.file)
@@ -96,8 +96,17 @@ def _item(file: OwnedFile, path: str, record: Mapping[str, object]) -> Item | No
     text = file.section(path, record, "findings")
     if text is None or len(text.split()) < _WORDS:
         return None
-    study, patient = place_of(path)
-    return Item(path, text, (path,), study, file.word(path, record, "patient_id") or patient)
+    return Item(path, text, (path,), place_of(path)[0], file.word(path, record, "patient_id"))
+
+
+def _with_patients(items: Sequence[Item]) -> list[Item]:
+    """The items, those without patient id called as others of the same folder, or as the folder itself."""
+    called = {folder: item.patient for item in items if item.patient and (folder := place_of(item.item_id)[1])}
+    told = []
+    for item in items:
+        folder = place_of(item.item_id)[1]
+        told.append(item if item.patient or folder is None else replace(item, patient=called.get(folder, folder)))
+    return told
 
 
 def _without_patient(items: Sequence[Item], name: str) -> list[Problem]:

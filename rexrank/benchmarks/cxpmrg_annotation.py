@@ -8,10 +8,10 @@ study of several; where items are images, images of one study, with the same rep
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 from rexrank.benchmarks.owned import LIMITS, shown_progress
 from rexrank.errors import RefusedInput
@@ -24,6 +24,7 @@ from rexrank.reports.problems import Problem, shown_id
 from rexrank.reports.reading import Reader, kind_of
 from rexrank.reports.sources import read_file
 
+T = TypeVar("T")
 _SHOWN_IMAGES = 5
 # Folders of CheXpert Plus and of MIMIC-CXR, which name patient and study.
 _FOLDERS = (
@@ -303,7 +304,7 @@ def _count(items: Sequence[Item]) -> SplitCount:
     return SplitCount(
         items=len(items),
         images=len(_of(items, "image_path")),
-        studies=None if without_study == len(items) else len(_of(items, "study")),
+        studies=None if without_study == len(items) else len(_studies(items, _tell_patients(items))),
         patients=None if without_patient == len(items) else len(_of(items, "patient")),
         texts=len(_of(items, "report")),
         without_study=without_study,
@@ -318,20 +319,30 @@ def _of(items: Sequence[Item], what: str) -> set[str]:
     return {value for item in items if (value := getattr(item, what)) is not None}
 
 
+def _tell_patients(items: Sequence[Item]) -> bool:
+    return all(item.patient is not None for item in items)
+
+
+def _studies(items: Sequence[Item], by_patient: bool) -> set[tuple[str | None, str]]:
+    """Different studies: where all patients are told, each patient's own, as ids such as ``study1`` repeat."""
+    return {(item.patient if by_patient else None, item.study) for item in items if item.study is not None}
+
+
 def _overlap(annotation: Annotation, first: str, second: str) -> Overlap:
     sides = annotation.splits[first], annotation.splits[second]
-
-    def shared(what: str) -> int | None:
-        one, other = (_of(items, what) for items in sides)
-        return len(one & other) if one and other else None
-
+    by_patient = all(map(_tell_patients, sides))
     return Overlap(
         splits=(first, second),
-        items=shared("item_id") or 0,
-        images=shared("image_path") or 0,
-        studies=shared("study"),
-        patients=shared("patient"),
+        items=_shared(*(_of(items, "item_id") for items in sides)) or 0,
+        images=_shared(*(_of(items, "image_path") for items in sides)) or 0,
+        studies=_shared(*(_studies(items, by_patient) for items in sides)),
+        patients=_shared(*(_of(items, "patient") for items in sides)),
     )
+
+
+def _shared(one: Set[T], other: Set[T]) -> int | None:
+    """How much two sides share; None where one of them does not tell."""
+    return len(one & other) if one and other else None
 
 
 def _shown(number: int | None) -> str:
