@@ -99,6 +99,8 @@ def test_a_model_is_shown_over_time(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'no benchmark "iu_xray"; there are chexpert-plus, iu-xray' in refused(capsys, "--benchmark", "iu_xray")
     assert "has no table of that track" in refused(capsys, "--benchmark", "rexvqa", "--track", "report")
+    assert "has no table of that track" in refused(capsys, "--across", "--snapshot", "2024-07")
+    assert "has no table of that track" in refused(capsys, "--track", "vqa", "--snapshot", "2024-07")
     assert "close to it: UniRG-CXR" in refused(capsys, "--model", "UniRG")
     assert "`rexrank published --across` names those of today" in refused(capsys, "--model", "zzzz")
     assert "--board rexrank" in refused(capsys, "--across", "--board", "cxpmrg")

@@ -26,7 +26,7 @@ from rexrank.cli import DONE, REFUSED
 from rexrank.cli.streams import print_json
 
 if TYPE_CHECKING:
-    from rexrank.published.record import PublishedRow
+    from rexrank.published.record import PublishedRow, UnknownTable
     from rexrank.published.standings import Place, PublishedTable
 
 
@@ -59,22 +59,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tables(arguments: argparse.Namespace) -> int:
     from rexrank.published.layout import as_json, markdown, text
-    from rexrank.published.record import NEWEST, UnknownTable, rows
+    from rexrank.published.record import NEWEST, rows
     from rexrank.published.standings import tables
 
     # Of a paper all tables stand side by side; of a site the newest state replaces the others.
     snapshot = arguments.snapshot or (NEWEST if arguments.board == "rexrank" else None)
     found = tables(rows(arguments.benchmark, arguments.track, snapshot, arguments.board))
     if not found:
-        raise UnknownTable(
-            f"{arguments.benchmark} has no table of that track and snapshot; `rexrank published --board "
-            f"{arguments.board}` lists what there is"
-        )
+        raise _none_of(arguments.benchmark, arguments.board)
     if arguments.json:
         print_json(as_json(found))
     else:
         print(markdown(found) if arguments.markdown else text(found))
     return DONE
+
+
+def _none_of(what: str, board: str) -> "UnknownTable":
+    from rexrank.published.record import UnknownTable
+
+    return UnknownTable(
+        f"{what} has no table of that track and snapshot; `rexrank published --board {board}` lists what there is"
+    )
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -84,6 +89,8 @@ def _list(arguments: argparse.Namespace) -> int:
     from rexrank.published.standings import tables
 
     found = tables(rows(None, arguments.track, arguments.snapshot, arguments.board))
+    if not found:
+        raise _none_of("the record", arguments.board)
     if arguments.json:
         print_json([{key: value for key, value in one.items() if key != "rows"} for one in as_json(found)])
         return DONE
@@ -108,6 +115,8 @@ def _across(arguments: argparse.Namespace) -> int:
     from rexrank.published.standings import NO_MEAN, NO_RANGE, across
 
     found = across(arguments.track or "findings", arguments.snapshot)
+    if not found:
+        raise _none_of("the record", arguments.board)
     if arguments.json:
         ranks = {model: {name: place.rank for name, place in places.items()} for model, places in found.items()}
         print_json({"ranks": ranks, "why_no_rank_ranges": NO_RANGE, "why_no_mean": NO_MEAN})
