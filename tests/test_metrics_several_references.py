@@ -175,6 +175,17 @@ def test_records_hold_lists_of_references() -> None:
     assert findings["lists"].patient_id == "7"
 
 
+def test_a_whole_report_is_of_one_reader_where_another_left_out_a_section() -> None:
+    records = {"a": {"findings": ["", EFFUSION], "impression": [CLEAR, EDEMA]}}
+    whole, findings = (read_references(records, track).studies["a"] for track in ("report", "findings"))
+    assert whole.texts("report") == [f"Impression: {CLEAR}", f"Findings: {EFFUSION} Impression: {EDEMA}"]
+    assert findings.texts("findings") == [EFFUSION]
+    records["a"]["impression"] = ["", EDEMA]
+    assert read_references(records, "report").studies["a"].texts("report") == [
+        f"Findings: {EFFUSION} Impression: {EDEMA}"
+    ]
+
+
 def test_lists_count_towards_the_limits_of_a_file() -> None:
     records = {"a": {"findings": [EDEMA, EFFUSION]}}
     characters = len(EDEMA) + len(EFFUSION)

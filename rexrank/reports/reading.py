@@ -244,7 +244,8 @@ class Reader:
                 further["alternatives"] = tuple(filter(None, (whole_report(*both) for both in readers[1:])))
                 findings, impressions = ([both[side] for both in readers[:1]] for side in (0, 1))
             else:
-                several = {"findings": findings, "impression": impressions, "report": reports}[track]
+                sections: dict[str, Sequence[str | None]] = {"findings": findings, "impression": impressions}
+                several = sections.get(track, reports)
                 further["alternatives"] = tuple([text for text in several if text][1:])
             finding, impression, report = (next(filter(None, one), None) for one in (findings, impressions, reports))
             return Study(study_id, finding, impression, report, context, **further)
