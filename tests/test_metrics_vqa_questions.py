@@ -61,6 +61,22 @@ def test_an_answer_that_is_a_word_for_nothing_is_not_lost() -> None:
     assert score_questions(questions).card.summary["vqa_accuracy_micro"] == 0.5
 
 
+def test_letters_without_a_text_and_letters_that_are_not_offered() -> None:
+    questions = {
+        "1": record("B", "B", options=["A.", "B."]),
+        "2": record("C", "three", options={"A": "one", "B": None, "C": "three"}),
+    }
+    found = score_questions(questions)
+    assert (found.card.summary["vqa_accuracy_micro"], found.unread.value, found.chance) == (1.0, 0.0, 0.5)
+
+
+def test_names_of_scores_may_come_in_any_order_or_form() -> None:
+    questions = {"1": record("A", "A"), "2": record("A", "B")}
+    for names in ({"vqa_accuracy_micro"}, iter(["vqa"]), dict.fromkeys(["vqa"]).keys()):
+        card = rexrank.score(questions, questions, protocol="plain", metrics=names, progress=False)
+        assert card.summary["vqa_accuracy_micro"] == 0.5
+
+
 def test_one_unread_answer_of_a_hundred_is_no_flag() -> None:
     questions = {str(number): record("A", "A") for number in range(99)}
     assert score_questions({**questions, "x": record("A", "who knows")}).flags == ()
@@ -116,6 +132,9 @@ def test_answers_from_a_file_of_their_own_are_joined_by_id(tmp_path: Path) -> No
         (record("A", "A", options="A or B"), "wrong_type", "options", "2 to 26 texts"),
         (record("A", "A", options=["one", 2]), "wrong_type", "options", "expected text"),
         (record("A", "A", options=["one", " "]), "wrong_type", "options", "blank"),
+        (record("A", "A", options=["A. one", "B. "]), "wrong_type", "options", "blank"),
+        (record("A", "A", options={"A": "one", "B": ""}), "wrong_type", "options", "blank"),
+        (record("A", "A", options={"A": "one", "B": 2, "C": "three"}), "wrong_type", "options", "expected text"),
         (record("A", "A", options=["A. one", "a) two"]), "wrong_type", "options", "the same letter"),
         (record("A", "A", options=None), "wrong_columns", "options", "1 of 2 questions have; score them apart"),
         (record("A", "A", question=["x"]), "wrong_type", "question", "expected text"),

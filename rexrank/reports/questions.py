@@ -6,6 +6,7 @@ where they are there: ``study_id`` (or ``StudyInstanceUid``) and ``patient_id``,
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ _FIELDS = Fields((ANSWER,), ("question", "options", "category", "subcategory", *
 _FIELDS_WITH_PREDICTIONS = Fields(_FIELDS.texts, (*_FIELDS.others, *PREDICTION_FIELDS[:2]), IDS)
 # More letters than these nobody offers.
 _MOST_OPTIONS = 26
+_LETTER_ALONE = re.compile(r"\s*\(?[A-Za-z][.):]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,16 +217,20 @@ def _options(reader: Reader, question_id: str, value: object) -> tuple[str, ...]
             value = json.loads(value)
         except (ValueError, RecursionError):
             value = None
+    marks = [""] * len(value) if isinstance(value, list | tuple) else []
     if isinstance(value, Mapping):
-        # {"A": "Yes", "B": "No"}
-        value = [f"{letter}. {text}" for letter, text in value.items() if isinstance(text, str)]
+        # {"A": "Yes", "B": "No"}; in a table a letter that a question does not offer is null.
+        offered = {letter: text for letter, text in value.items() if text is not None and text == text}
+        marks, value = [f"{letter}. " for letter in offered], list(offered.values())
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= _MOST_OPTIONS:
         message = f'expected a list of 2 to {_MOST_OPTIONS} texts, ["A. …", "B. …"]'
         reader.faults.add("wrong_type", message, question_id, "options")
         return ()
-    texts = [reader.text(question_id, text, "options") for text in value]
-    found = tuple(text for text in texts if text is not None)
-    if any(map(is_blank, found)):
+    read = [(mark, reader.text(question_id, text, "options")) for mark, text in zip(marks, value, strict=True)]
+    found = tuple(f"{mark}{text}" for mark, text in read if text is not None)
+    letters_alone = [_LETTER_ALONE.fullmatch(text) is not None for text in found]
+    # Letters and no texts at all are options that the question or its image spells out.
+    if any(text is not None and is_blank(text) for _, text in read) or (any(letters_alone) and not all(letters_alone)):
         reader.faults.add("wrong_type", "one of the options is blank", question_id, "options")
     return found
 

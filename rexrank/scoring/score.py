@@ -27,7 +27,7 @@ from rexrank.metrics import (
     options_of,
     score_keys,
 )
-from rexrank.metrics.inputs import check_choice
+from rexrank.metrics.inputs import check_choice, check_names
 from rexrank.metrics.policy import Policy, read_policy
 from rexrank.metrics.report_statistics import read_training
 from rexrank.protocols import Prepared, Protocol, load, prepare
@@ -143,6 +143,8 @@ def score(
     rules.check_track(track)
     brought = (label_files.FEATURE,) if labels is not None else ()
     scope = Scope.of(modality, language, references)
+    if metrics is not None and not isinstance(metrics, str):
+        metrics = check_names("metrics", metrics)
     answers = asks_questions(metrics)
     found = asked(predictions, references, limits) if answers else None
     if found is not None:
