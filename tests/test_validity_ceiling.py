@@ -113,6 +113,8 @@ def test_a_score_of_a_whole_set_and_one_without_value_have_none() -> None:
     found = ceiling(REFERENCES, metrics=["bleu2", "green", "report_distinct"], **PLAIN)  # type: ignore[arg-type]
     assert [row.key for row in found.rows] == ["bleu2"]
     assert "green" in found.absent
+    without = ceiling(REFERENCES, metrics=["measurements"], **PLAIN)  # type: ignore[arg-type]
+    assert without.absent == {"measurements": "measurements has no value in any comparison"}
 
 
 def test_the_command_prints_and_refuses(

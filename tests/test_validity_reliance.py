@@ -101,6 +101,14 @@ def test_json_and_markdown_have_every_row() -> None:
     assert "shuffled" not in markdown(found)
 
 
+def test_what_could_not_be_computed_has_its_reason() -> None:
+    both = rexrank.score(REFERENCES, REFERENCES, "plain", metrics=["bleu2", "green"], progress=False)
+    assert "judge" in reliance(both, both).absent["green"]
+    assert "green" in table(reliance(both, both))
+    none = rexrank.score(REFERENCES, REFERENCES, "plain", metrics=["report_words"], progress=False)
+    assert reliance(none, none).absent == {"report_words": "no value of it is better"}
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     right = card(REFERENCES)
     with pytest.raises(InvalidCall, match="shuffled images"):

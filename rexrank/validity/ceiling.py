@@ -320,7 +320,11 @@ class _Measure:
 
     def rows(self) -> tuple[tuple[Row, ...], dict[str, str]]:
         """One row a score, and why others have none."""
-        absent = dict(self.card.unavailable)
+        # Of a score without any value the card counts comparisons, not studies.
+        absent = {
+            key: f"{key} has no value in any comparison" if key in self.card.signatures else why
+            for key, why in self.card.unavailable.items()
+        }
         found: list[Row] = []
         for key in self.card.summary:
             if score_keys()[key].direction == "none":

@@ -169,13 +169,15 @@ def reliance(
     }
     rows = [Row(name, one) for name, comparisons in found.items() for one in comparisons.rows]
     first = next(iter(found.values()))
+    absent = dict(right.unavailable) if keys is None else {}
+    absent |= {key: why for one in found.values() for key, why in one.absent[RIGHT].items()}
     return Reliance(
         rows=tuple(_corrected(rows)),
         shared=first.shared,
         n=first.n,
         unit=first.unit,
         same_texts=dict(same_texts or {}),
-        absent={key: why for one in found.values() for key, why in one.absent[RIGHT].items()},
+        absent=absent if rows or absent else dict.fromkeys(right.summary, "no value of it is better"),
         settings=chosen,
     )
 
