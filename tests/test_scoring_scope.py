@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from rexrank.labels import NAMES
 from rexrank.metrics import InvalidCall, metric_of, metrics, score_keys
 from rexrank.reports.languages import Guess, guess
 from rexrank.scoring.scope import Scope
+from rexrank.validity.sets import open_set
+from rexrank.validity.strata import strata
 
 TEXTS = {
     "en": [
@@ -139,6 +142,23 @@ def test_a_benchmark_brings_its_own_scope(tmp_path: Path) -> None:
     assert "look German, and the language is said to be English" in card.scope["warning"]
     assert "warning: the references look German" in str(card)
     assert ScoreCard.load(card.save(tmp_path / "card")).scope == card.scope
+
+
+def test_groups_and_edits_ask_the_benchmark_what_its_reports_are(tmp_path: Path) -> None:
+    folder = built(tmp_path / "own", language="de")
+    card = card_of(references=folder, metrics=["bleu2"])
+    known = open_set(references=folder)
+    for cards in ({"own": card}, {"own": replace(card, scope={})}):
+        assert "in German" in strata(cards, known, ["bleu2"], ["normal"]).absent["normal"]
+    assert not strata({"own": replace(card, scope={"language": "any"})}, known, ["bleu2"], ["normal"]).absent
+    done = subprocess.run(
+        [sys.executable, "-m", "rexrank", "stress", "--benchmark", str(folder), "--metrics", "bleu2"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "made for texts in English, and these are in German" in done.stderr
 
 
 def test_an_unquoted_no_in_a_benchmark_is_named_and_not_taken_for_nothing(tmp_path: Path) -> None:

@@ -173,6 +173,34 @@ def test_what_cannot_be_computed_costs_nothing_else(tmp_path: Path) -> None:
     assert "failed with" not in html
 
 
+def test_a_single_study_gives_no_verdict(tmp_path: Path) -> None:
+    known = evaluation_set(tmp_path, {"S1": {"findings": TEXTS[70]}})
+    found = audited(known, {"S1": "Portable film."})
+    answer = answers(found)[0]
+    assert answer.verdict == "Not known"
+    assert "there is no interval" in answer.reasons[-1]
+    assert "level</td>" not in audit_page(found)
+
+
+def test_rules_and_edits_in_english_are_refused_for_a_set_in_german(tmp_path: Path) -> None:
+    texts = ["Kein Erguss.", "Kleiner Erguss links.", "Unauffälliger Befund.", "Rundherd rechts."]
+    german = {f"S{place}": {"findings": f"{texts[place % 4]} Bild {place}."} for place in range(24)}
+    known = evaluation_set(tmp_path, german)
+    settings = Settings(metrics=["bleu2"], stress_reports=10, minimum=2, scoring={"language": "de"})
+    found = audit(dict.fromkeys(german, "Kein Erguss."), known, "Ours", settings)
+    assert "the rule labeller is made for texts in English, and these are in German" in answers(found)[1].reasons[0]
+    assert "the stress suite is made for texts in English, and these are in German" in found.stressed.why
+    assert found.groups.found is not None
+    assert {"normal", "finding"} <= set(found.groups.found.absent)
+    assert {row.division for row in found.groups.found.rows} == {"all", "length"}
+    labelled = {study: {**said, "labels_normal": str(place % 2)} for place, (study, said) in enumerate(german.items())}
+    by_people = audit(dict.fromkeys(german, "Kein Erguss."), evaluation_set(tmp_path, labelled), "Ours", settings)
+    assert by_people.groups.found is not None
+    assert by_people.groups.found.row("bleu2", "abnormal", "normal") is not None
+    meant = audit(dict.fromkeys(german, "Kein Erguss."), known, "Ours", replace(settings, scoring={"language": "any"}))
+    assert meant.stressed.found is not None
+
+
 def test_without_a_score_of_whole_reports_the_page_says_so(known: EvaluationSet) -> None:
     settings = Settings(metrics=["radgraph_simple"], stress_reports=0, scoring={"download": False})
     found = audit(TRUTH, known, "Ours", settings)

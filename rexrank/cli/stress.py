@@ -91,9 +91,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _stressed(arguments: argparse.Namespace) -> "Stress":
+    from rexrank.scoring.scope import Scope
     from rexrank.validity.stress import stress
     from rexrank.validity.stress_reports import chosen
 
+    scope = Scope.of(None, None, arguments.benchmark or arguments.reports)
     texts, source = chosen(arguments.benchmark, arguments.reports, arguments.track, arguments.n, arguments.seed)
     return stress(
         texts,
@@ -103,6 +105,8 @@ def _stressed(arguments: argparse.Namespace) -> "Stress":
         source,
         arguments.resamples,
         progress=not arguments.quiet,
+        modality=scope.modality,
+        language=scope.language,
         device=arguments.device,
         weights=arguments.weights,
         download=not arguments.no_download,

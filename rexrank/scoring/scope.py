@@ -72,18 +72,26 @@ class Scope:
     def why_not(self, key: str) -> str | None:
         """Why a score means nothing here, in one sentence; None where it is made for such reports or nobody knows."""
         known = score_keys().get(key)
-        if known is None:
-            return None
+        return None if known is None else self.excludes(key, known.modality, known.language)
+
+    def excludes(self, what: str, modality: Sequence[str], language: Sequence[str]) -> str | None:
+        """Why something means nothing here, in one sentence; None where it is made for such reports or nobody knows.
+
+        Args:
+            what: What it is, in the singular.
+            modality: Modalities that it is made for, or ``any``.
+            language: Languages, likewise.
+        """
         parts = []
-        if not _fits(self.modality, known.modality):
-            parts.append((f"reports of {_listed(known.modality)}", f"of {self.modality}", "modality"))
-        if not _fits(self.language, known.language):
-            made = _listed([named(language) for language in known.language])
+        if not _fits(self.modality, modality):
+            parts.append((f"reports of {_listed(modality)}", f"of {self.modality}", "modality"))
+        if not _fits(self.language, language):
+            made = _listed([named(one) for one in language])
             parts.append((f"texts in {made}", f"in {named(self.language or '')}", "language"))
         if not parts:
             return None
         made_for, these, options = (" and ".join(words) for words in zip(*parts, strict=True))
-        return f"{key} is made for {made_for}, and these are {these}; {ANY} as {options} computes it all the same"
+        return f"{what} is made for {made_for}, and these are {these}; {ANY} as {options} computes it all the same"
 
     def looked_at(self, references: Sequence[str | Sequence[str]]) -> "Scope":
         """The same with what the references look like, and a warning where that is something else.

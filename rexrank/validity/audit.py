@@ -281,7 +281,8 @@ def _stressed(card: "ScoreCard", known: EvaluationSet, how: Settings, tell: Repo
         convention=cast("Convention", card.convention),
         source=f"{known.track} of {known.name}",
         progress=_within(tell, "stress suite"),
-        **how.scoring,
+        # The texts alone do not say what the benchmark says of them.
+        **{**how.scoring, **{name: card.scope.get(name) for name in ("modality", "language")}},
     )
 
 

@@ -22,6 +22,7 @@ TEXTS_QUESTION = "How many different texts does it write?"
 NEGATION_QUESTION = "Which scores cannot see negation?"
 DELETED, ADDED = "negation_deleted", "negation_added"
 _UNKNOWN = "Not known"
+_TOO_FEW = "With so few studies, or patients, there is no interval to judge the difference by."
 _NEAREST = "nearest "
 _ON_ABNORMAL = {"better": "better on the latter", "worse": "worse on the latter", "open": "no clear difference"}
 _SEEN = {"yes": "sees", "barely": "barely sees", "unsure": "may see", None: "may see"}
@@ -63,10 +64,12 @@ def above_the_floor(found: Audit) -> Answer:
     if not keys:
         why = found.floors.why or found.over.why or "no floor has a score of the system"
         return Answer(FLOOR_QUESTION, _UNKNOWN, (f"There is no floor to compare with: {why}.",))
-    standing = {key: side(key, found.above(key)) for key in keys}
+    standing = {key: side(key, one) for key in keys if (one := found.above(key)) and one.interval}
     reasons = [_beside_floor(found, keys[0])]
-    if len(keys) > 1:
-        reasons.append(f"Over {counted(len(keys), 'score')}: {_by_standing(standing)}.")
+    if not standing:
+        return Answer(FLOOR_QUESTION, _UNKNOWN, (*reasons, _TOO_FEW))
+    if len(standing) > 1:
+        reasons.append(f"Over {counted(len(standing), 'score')}: {_by_standing(standing)}.")
     reasons += _higher_floors(found, [key for key, one in standing.items() if one == "better"])
     return Answer(FLOOR_QUESTION, _verdict(list(standing.values())), tuple(reasons))
 
@@ -78,11 +81,15 @@ def on_abnormal(found: Audit) -> Answer:
     if not shown:
         told = [f"The floor cannot be compared on abnormal studies: {_why_no_groups(found)}.", *_fall(found)]
         return Answer(ABNORMAL_QUESTION, _UNKNOWN, tuple(told))
-    standing = {key: side(key, row.difference) for key, row in shown.items()}
+    standing = {
+        key: side(key, row.difference) for key, row in shown.items() if row.difference and row.difference.interval
+    }
     lead = next(iter(shown))
     reasons = [_on_group(lead, shown[lead], found)]
-    if len(shown) > 1:
-        reasons.append(f"Over {counted(len(shown), 'score')}, on abnormal studies alone: {_by_standing(standing)}.")
+    if not standing:
+        return Answer(ABNORMAL_QUESTION, _UNKNOWN, (*reasons, _TOO_FEW))
+    if len(standing) > 1:
+        reasons.append(f"Over {counted(len(standing), 'score')}, on abnormal studies alone: {_by_standing(standing)}.")
     return Answer(ABNORMAL_QUESTION, _verdict(list(standing.values())), (*reasons, *_fall(found)))
 
 
@@ -273,10 +280,10 @@ def _apart(key: str, above: Estimate | None) -> str:
     if above is None or above.value is None:
         return "the difference is undefined"
     standing = side(key, above)
-    limits = ""
-    if above.interval is not None:
-        low, high = sorted(map(abs, above.interval)) if standing != "open" else above.interval
-        limits = f" ({_number(key, low)} to {_number(key, high)})"
+    if above.interval is None:
+        return f"a difference of {above.value:+.{digits_of(key)}f}"
+    low, high = sorted(map(abs, above.interval)) if standing != "open" else above.interval
+    limits = f" ({_number(key, low)} to {_number(key, high)})"
     if standing == "open":
         return f"they cannot be told apart, difference {above.value:+.{digits_of(key)}f}{limits}"
     return f"{standing} by {_number(key, abs(above.value))}{limits}"

@@ -76,7 +76,7 @@ def _above_table(found: Audit) -> Table:
                 number(row.paired.scores[0], form),
                 number(row.paired.scores[1], form),
                 _with_ends(above, form),
-                _STANDING[side(key, above)],
+                _stands(key, above),
                 shown_floor(row.floor),
             )
         )
@@ -86,6 +86,10 @@ def _above_table(found: Audit) -> Table:
         "both and are not corrected for the number of scores; level: 0 lies inside."
     )
     return Table(head, tuple(rows), caption)
+
+
+def _stands(key: str, above: Estimate) -> str:
+    return _STANDING[side(key, above)] if above.interval else NOTHING
 
 
 def _floor_table(found: Audit) -> Folded:
@@ -113,7 +117,7 @@ def abnormal(found: Audit) -> Section:
                     scores[1],
                     scores[0],
                     _with_ends(above, form),
-                    _STANDING[side(key, above)] if above else "hidden",
+                    _stands(key, above) if above else "hidden",
                 )
             )
     head = ("Score, studies", "n", found.name, "Floor", "Difference (95% interval)", "So it is")

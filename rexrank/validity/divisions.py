@@ -15,11 +15,12 @@ import numpy as np
 from rexrank.benchmarks import BenchmarkError
 from rexrank.errors import shown
 from rexrank.labels import NAMES, POSITIVE, RULE_VERSION, label
-from rexrank.metrics import compute
+from rexrank.metrics import compute, score_keys
 from rexrank.metrics.inputs import InvalidCall
 from rexrank.metrics.outcome import Floats
 from rexrank.reports.problems import shown_id
 from rexrank.reports.reading import LABEL_PREFIX
+from rexrank.scoring.scope import Scope
 from rexrank.scoring.table import counted
 from rexrank.statistics.sample import Flags
 from rexrank.terms import Track
@@ -28,6 +29,8 @@ from rexrank.validity.sets import EvaluationSet
 UNKNOWN = "not known"
 OTHERS = "others"
 _NO_FINDING = NAMES.index("No Finding")
+# A score that comes from the rules alone, and so is made for what they are made for.
+_RULES = "f1labels_micro_14"
 # A host with a hundred scanners wants a table all the same.
 _MOST_GROUPS = 12
 _QUARTERS = 4
@@ -78,7 +81,10 @@ class Division:
 
 
 def divisions(
-    evaluation_set: EvaluationSet, study_ids: Sequence[str], by: Iterable[str] | None = None
+    evaluation_set: EvaluationSet,
+    study_ids: Sequence[str],
+    by: Iterable[str] | None = None,
+    scope: Scope | None = None,
 ) -> tuple[list[Division], dict[str, str]]:
     """Part studies in every way that is asked for.
 
@@ -86,6 +92,7 @@ def divisions(
         evaluation_set: What is known of the studies.
         study_ids: The studies that have scores.
         by: Words of divisions, see ``NAMES_OF_DIVISIONS``; None for all.
+        scope: What the reports are, which may be nothing that rule labels are made for; None where nobody said.
 
     Returns:
         The divisions, in the order asked; and word to the sentence that says why a division is not there.
@@ -99,7 +106,7 @@ def divisions(
     if unknown or not asked:
         named = shown(unknown[0]) if unknown else "nothing"
         raise InvalidCall(f"by: expected some of {', '.join(NAMES_OF_DIVISIONS)}, got {named}")
-    studies = _Studies.of(evaluation_set, study_ids)
+    studies = _Studies.of(evaluation_set, study_ids, scope or Scope())
     found: list[Division] = []
     absent: dict[str, str] = {}
     for name in asked:
@@ -119,9 +126,10 @@ class _Studies:
     track: Track
     texts: Sequence[Sequence[str]]
     attributes: Sequence[Mapping[str, str]]
+    why_no_rules: str | None
 
     @classmethod
-    def of(cls, evaluation_set: EvaluationSet, study_ids: Sequence[str]) -> "_Studies":
+    def of(cls, evaluation_set: EvaluationSet, study_ids: Sequence[str], scope: Scope) -> "_Studies":
         lacking = [study_id for study_id in study_ids if study_id not in evaluation_set.studies]
         if lacking:
             named = ", ".join(map(shown_id, lacking[:_SHOWN_IDS])) + (" …" if len(lacking) > _SHOWN_IDS else "")
@@ -135,6 +143,7 @@ class _Studies:
             evaluation_set.track,
             [study.texts(evaluation_set.track) for study in studies],
             [evaluation_set.attributes.get(study_id, {}) for study_id in study_ids],
+            scope.excludes("the rule labeller", score_keys()[_RULES].modality, score_keys()[_RULES].language),
         )
 
     def __len__(self) -> int:
@@ -170,10 +179,12 @@ def _yes_or_no(said: str | None) -> bool | None:
     return True if word in _TRUE else False if word in _FALSE else None
 
 
-def _normal(studies: _Studies) -> list[Division]:
+def _normal(studies: _Studies) -> list[Division] | str:
     said = studies.human("normal")
     if any(one is not None for one in said):
         return [_division("normal", f"human labels of {studies.set_name}", _words(said, *_NORMAL), order=_NORMAL)]
+    if studies.why_no_rules:
+        return studies.why_no_rules
     marked = studies.rule_labels[:, _NO_FINDING] == POSITIVE
     words = _words((bool(one) if texts else None for one, texts in zip(marked, studies.texts, strict=True)), *_NORMAL)
     return [_division("normal", studies.by_rules, words, order=_NORMAL)]
@@ -183,6 +194,8 @@ def _findings(studies: _Studies) -> list[Division] | str:
     human = studies.human_names()
     if human:
         source, columns = f"human labels of {studies.set_name}", {_title(name): studies.human(name) for name in human}
+    elif studies.why_no_rules:
+        return studies.why_no_rules
     else:
         source = studies.by_rules
         stated = {name: studies.rule_labels[:, place] for place, name in enumerate(NAMES) if place != _NO_FINDING}

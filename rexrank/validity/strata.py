@@ -20,6 +20,7 @@ from rexrank.comparison.cards import Aligned, aligned
 from rexrank.metrics import InvalidCall, score_keys
 from rexrank.protocols import UnknownProtocol, load
 from rexrank.scoring.progress import Progress, reporting
+from rexrank.scoring.scope import Scope
 from rexrank.statistics.bootstrap import Interval, intervals
 from rexrank.statistics.paired import Pair, holm, p_values
 from rexrank.statistics.sample import Flags, Floats, Sample
@@ -229,6 +230,7 @@ def strata(
         CardsDiffer: Cards that may not be compared.
         InvalidCall: Not one or two systems, or unknown words.
         BenchmarkError: There are studies that the set lacks.
+        RefusedInput: The ``benchmark.yaml`` beside the references cannot be read.
         InvalidStatistics: Wrong number of resamples, seed or confidence.
         WrongSetting: The host's least number of studies is no number.
     """
@@ -237,7 +239,7 @@ def strata(
     scored = cards if isinstance(cards, Aligned) else _of_cards(cards, keys)
     if not 1 <= len(scored.names) <= _MOST_SYSTEMS:
         raise InvalidCall(f"strata: expected one or two systems, got {len(scored.names)}")
-    parted, absent = divisions(evaluation_set, scored.study_ids, by)
+    parted, absent = divisions(evaluation_set, scored.study_ids, by, _scope(cards, evaluation_set))
     everyone = Division(ALL, "", (Stratum(_ALL_STUDIES, np.ones(len(scored.study_ids), dtype=np.bool_)),))
     tested = {key: _Scored.of(samples) for key, samples in scored.samples.items()}
     rows: list[Row] = []
@@ -264,6 +266,14 @@ def strata(
         minimum=minimum,
         settings=chosen,
     )
+
+
+def _scope(cards: "Mapping[str, ScoreCard] | Aligned", known: EvaluationSet) -> Scope:
+    """What the cards say that the reports are, else what the benchmark of the references says."""
+    for card in () if isinstance(cards, Aligned) else cards.values():
+        if card.scope.get("modality") or card.scope.get("language"):
+            return Scope(card.scope.get("modality"), card.scope.get("language"))
+    return Scope.of(None, None, known.references)
 
 
 def _of_cards(cards: "Mapping[str, ScoreCard]", keys: Sequence[str] | Literal["all"] | None) -> Aligned:

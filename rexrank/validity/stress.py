@@ -28,6 +28,7 @@ from rexrank.metrics.registry import keys_named
 from rexrank.reports.studies import is_blank
 from rexrank.scoring.card import ScoreCard
 from rexrank.scoring.progress import Progress, Report, reporting
+from rexrank.scoring.scope import ANY, Scope
 from rexrank.scoring.score import score
 from rexrank.statistics.bootstrap import intervals
 from rexrank.statistics.inputs import Floats
@@ -44,6 +45,7 @@ from rexrank.validity.stress_texts import (
     ORIGINAL,
     OTHER,
     TRUNCATED,
+    NothingToStress,
     Variant,
     variants,
 )
@@ -218,17 +220,20 @@ def stress(
         source: What the reports are, for tables.
         resamples: Of the intervals.
         progress: True for a bar on stderr after two seconds, or a function as `rexrank.score` takes it.
-        scoring: Further arguments of `rexrank.score`: ``device``, ``weights``, ``download``, ``options``, ``cache`` and
-            so on.
+        scoring: Further arguments of `rexrank.score`: ``device``, ``weights``, ``download``, ``options``, ``language``
+            and so on.
 
     Returns:
         The result. A score that cannot be computed, that is no quality, or that has no value of single reports is in
         ``unavailable`` with its reason.
 
     Raises:
-        NothingToStress: Fewer than two different reports.
+        NothingToStress: Fewer than two different reports, or `language` is another than that of the edits.
         InvalidCall: No such score or option.
     """
+    scope = Scope.of(scoring.get("modality"), scoring.get("language"))
+    if why := scope.excludes("the stress suite", (ANY,), ("en",)):
+        raise NothingToStress(why)
     kept = [text for text in texts if not is_blank(text)]
     asked = _asked(keys)
     absent = {key: why for key in asked if (why := _why_not(key))}

@@ -19,7 +19,7 @@ KINDS: Mapping[str, str] = {edit.name: edit.kind for edit in EDITS}
 
 
 class NothingToStress(RexrankError, ValueError):
-    """Too few reports to edit and compare."""
+    """Reports that cannot be edited and compared: too few, or in another language than that of the edits."""
 
 
 @dataclass(frozen=True)
