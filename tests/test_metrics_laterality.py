@@ -27,6 +27,8 @@ def laterality(prediction: str, reference: str | list[str], convention: str = "p
         ("Right middle lobe infiltrate.", {"opacity": RIGHT}),
         ("Middle lobe infiltrate.", {"opacity": RIGHT}),
         ("Lingular scarring.", {"scar": LEFT}),
+        ("LLL opacity and RUL nodule.", {"opacity": LEFT, "nodule": RIGHT}),
+        ("RML consolidation.", {"opacity": RIGHT}),
         ("Left basal atelectasis or scarring.", {"atelectasis": LEFT, "scar": LEFT}),
         ("Right base opacity which may represent pneumonia.", {"opacity": RIGHT}),
         ("Left effusion. Right effusion.", {"effusion": BOTH}),
@@ -74,7 +76,7 @@ def test_a_blank_prediction_is_the_worst_in_both_conventions() -> None:
 def test_sides_of_several_references_are_taken_together() -> None:
     scores = laterality("Bilateral effusions.", ["Left effusion.", "Right effusion."])
     assert scores.values.tolist() == [1]
-    assert scores.signature == "laterality|conv:published|rules:1|refs:several|v:1"
+    assert scores.signature == "laterality|conv:published|rules:1|refs:several|v:2"
 
 
 def test_swapping_the_sides_of_a_report_is_seen() -> None:

@@ -25,6 +25,8 @@ def value(prediction: str, reference: str | list[str], convention: str = "publis
         ("2 to 3 cm above the carina.", [(20, 30)]),
         ("The tip is three centimeters above.", [(30, 30)]),
         (".5 cm nodule.", [(5, 5)]),
+        ("5\u20136 mm, then 5 \u2212 6 mm.", [(5, 6), (5, 6)]),
+        ("\u00bd cm, 1\u00bd cm and 1/2 cm.", []),
         ("An 8 \n mm nodule of\t1.2  x\n0.9\u00a0cm.", [(8, 8), (12, 12), (9, 9)]),
         ("T8-9, 12/3, XXXX mm, subcentimeter, 5 mmHg, no unit 7.", []),
         ("", []),

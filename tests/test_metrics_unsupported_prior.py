@@ -39,6 +39,15 @@ def unsupported(predictions: list[str], references: list[Any], **options: Any) -
         "The heart remains enlarged.",
         "Redemonstration of scoliosis.",
         "Considering the technique, stable heart.",
+        "No significant change compared to prior study.",
+        "No change from the previous exam.",
+        "Without interval change since the prior examination.",
+        "No new infiltrate compared to the previous chest x-ray.",
+        "The effusion has not increased since the prior film.",
+        "The opacity is not seen on the prior study.",
+        "Effusion as before.",
+        "A tube was placed in the interim.",
+        "Worsening opacity, recommend CT.",
     ],
 )
 def test_what_compares(text: str) -> None:
@@ -56,6 +65,11 @@ def test_what_compares(text: str) -> None:
         "Increased lung markings.",
         "Status post remote surgery.",
         "No prior studies for comparison.",
+        "No previous chest x-ray.",
+        "Without the benefit of prior studies.",
+        "Prior studies are not available.",
+        "If clinical concern persists, recommend CT.",
+        "Comparison films, if available, would be useful.",
         "There is no comparison available.",
         "Comparison with prior studies is recommended.",
         "If prior films are available, comparison would be helpful.",
@@ -78,7 +92,7 @@ def test_a_prior_is_known_by_the_option_or_by_a_reference_that_compares() -> Non
     assert plain.values[[0, 2, 3]].tolist() == [1, 1, 0]
     assert plain.reasons == {1: "prior_known"}
     assert plain.aggregate == pytest.approx(2 / 3)
-    assert plain.signature == "unsupported_prior|conv:published|rules:1|prior:unknown|v:1"
+    assert plain.signature == "unsupported_prior|conv:published|rules:1|prior:unknown|v:2"
     told = unsupported(predictions, references, prior=["yes", "no", None, "no"])
     assert told.reasons == {0: "prior_known", 1: "prior_known"}
     assert told.aggregate == 0.5
@@ -136,7 +150,7 @@ def test_on_real_predictions(shared_data: Path) -> None:
     ids = list(predictions)
     found = compute(keys, [predictions[one] for one in ids], [references[one] for one in ids])
     assert (found["unsupported_prior"].values == 1).sum() == 31
-    assert found["unsupported_prior"].counts["n_undefined"] == 90
+    assert found["unsupported_prior"].counts["n_undefined"] == 92
     assert (found["invented_device"].values == 1).sum() == 9
     assert (found["contradiction"].values == 1).sum() == 1
     assert found["laterality"].counts["n_undefined"] == 378

@@ -15,6 +15,11 @@ from rexrank.reports.studies import Study
         ("Comparison: None. Indication: Cough.", {}, "no"),
         ("Comparison: No prior studies.", {}, "no"),
         ("Comparison: No comparison available.", {}, "no"),
+        ("Comparison: None available. Clinical History: Cough.", {}, "no"),
+        ("Comparison: There are no old films.", {}, "no"),
+        ("COMPARISON: No relevant prior studies. INDICATION: Cough.", {}, "no"),
+        ("COMPARISON: XXXX. INDICATION: Cough.", {}, "yes"),
+        ("Comparison: Unknown.", {}, None),
         ("Indication: Cough.", {}, None),
         (None, {}, None),
         (None, {"comparison": "Chest x-ray of May"}, "yes"),
@@ -22,6 +27,10 @@ from rexrank.reports.studies import Study
         ("Comparison: None.", {"prior": "True"}, "yes"),
         ("Comparison: Chest x-ray.", {"prior": "no"}, "no"),
         (None, {"prior": "perhaps"}, None),
+        (None, {"comparison": "no"}, "no"),
+        (None, {"comparison": "Not applicable"}, "no"),
+        (None, {"comparison": "--"}, None),
+        (None, {"comparison": "No change since the film of May"}, "yes"),
     ],
 )
 def test_whether_a_prior_is_known(context: str | None, attributes: dict[str, Any], prior: str | None) -> None:

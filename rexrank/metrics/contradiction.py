@@ -140,7 +140,7 @@ def _compute(
 
 METRIC = Metric(
     name="contradiction",
-    version="1",
+    version="2",
     keys=(
         ScoreKey(
             key="contradiction",

@@ -68,7 +68,7 @@ def _compute(
 
 METRIC = Metric(
     name="laterality",
-    version="1",
+    version="2",
     keys=(
         ScoreKey(
             key="laterality",

@@ -32,9 +32,9 @@ _TO_TEN = "one two three four five six seven eight nine ten"
 _IN_WORDS = {word: number for number, word in enumerate(_TO_TEN.split(), 1)}
 _NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,3}})?|\.\d{{1,3}}|{'|'.join(_IN_WORDS)})"
 _UNIT = r"(?:mm|cm|millimet(?:er|re)s?|centimet(?:er|re)s?)"
-_JOINED = rf"(?:\s?{_UNIT})?\s?(?:x|×|by|-|to)\s?{_NUMBER}"
-_MEASUREMENT = re.compile(rf"(?<![\w.,/])({_NUMBER}(?:{_JOINED}){{0,3}})[\s-]?({_UNIT})\b")
-_PIECES = re.compile(rf"({_NUMBER})(?:\s?({_UNIT}))?\s?(-|to\b)?")
+_JOINED = rf"(?:\s?{_UNIT})?\s?(?:x|×|by|[-\u2013\u2212]|to)\s?{_NUMBER}"
+_MEASUREMENT = re.compile(rf"(?<![\w.,/\u2044])({_NUMBER}(?:{_JOINED}){{0,3}})[\s-]?({_UNIT})\b")
+_PIECES = re.compile(rf"({_NUMBER})(?:\s?({_UNIT}))?\s?([-\u2013\u2212]|to\b)?")
 
 
 class Measurement(NamedTuple):
@@ -156,7 +156,7 @@ def _compute(
 
 METRIC = Metric(
     name="measurements",
-    version="1",
+    version="2",
     keys=(
         ScoreKey(
             key="measurements",

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from rexrank.labels import Mention, Sentence, read_sentences
 
 _NAMED_SIDES: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("left", "lt", "leftward", "lingula", "lingular"), frozenset({"left"})),
-    **dict.fromkeys(("right", "rt", "rightward"), frozenset({"right"})),
+    **dict.fromkeys(("left", "lt", "leftward", "lingula", "lingular", "lul", "lll"), frozenset({"left"})),
+    **dict.fromkeys(("right", "rt", "rightward", "rul", "rml", "rll"), frozenset({"right"})),
     **dict.fromkeys(
         ("bilateral", "bilaterally", "both", "bibasilar", "bibasal", "biapical", "bihilar"),
         frozenset({"left", "right"}),

@@ -43,7 +43,7 @@ _COMPARES = re.compile(
     \b(?:stable|stably|unchanged)\b
     | \bredemonstrat\w+
     | \b(?:re|once\ )?again\b
-    | \binterval\b
+    | \b(?:interval|interim|as\ before)\b
     | \bno\ longer\b
     | \b(?:no|without)\ (?:(?:significant|interval|definite|appreciable|substantial|obvious|radiographic|further|gross|
       other|acute\ interval|marked|major|interim|or)\ ){{0,4}}?changed?\b
@@ -70,16 +70,26 @@ _COMPARES = re.compile(
 )
 # No further than one remark reaches: without a limit, a text without full stops would take time by its square.
 _NEAR = r"[^,]{0,80}?"
+_EARLIER = r"(?:prior|previous|comparisons?|comparable|compare|older?|earlier)"
+# What stands behind one of these is not what is denied: "no change from the prior study", "not seen on prior".
+_TURNS = r"(?:since|from|to|than|on|with|as|by|compared|chang\w+|new|interval)"
 _NO_COMPARISON = re.compile(
-    rf"\b(?:no|without|not|none|lack of|absence of)\b{_NEAR}\b(?:prior|previous|comparison|compar\w+|older?|earlier)\b"
+    rf"\b(?:no|without|not|none|lack of|absence of)\b(?:(?!\b{_TURNS}\b)[^,]){{0,80}}?\b{_EARLIER}\b"
     rf"(?:{_NEAR}\b{_EXAM}\b|{_NEAR}\b(?:available|comparison)\b|[^,]{{0,80}}$)"
+    rf"|\b{_EARLIER}\b{_NEAR}\b(?:not (?:\w+ )?|un)available\b"
 )
 _ADVICE = re.compile(
     r"\b(?:recommend|suggest(?:ed|ion)?\b(?! of)|advis|consider(?:ed|ation)?\b|would be (?:helpful|of benefit|useful)|"
     r"may be helpful|if (?:available|indicated|clinically|there|symptoms|persist\w*)|could be (?:obtained|considered)|"
     r"obtain|follow ?up|should be)"
 )
+# These say it of the finding, also where a part of the sentence behind a comma gives advice.
+_CHANGE = re.compile(
+    r"\b(?:stable|stably|unchanged|redemonstrat\w+|again|interval|interim|no longer|new(?:ly)?|improv\w*|worsen\w*|"
+    r"progress\w*)\b"
+)
 _WORD, _DEIDENTIFIED = re.compile(r"[a-z0-9']+|,"), re.compile("x{2,}")
+_IF = re.compile(r"\bif\b")
 _ANSWERS: Mapping[str, bool] = {"yes": True, "no": False}
 
 
@@ -90,9 +100,13 @@ def compares(text: str) -> bool:
 
 def _sentence_compares(sentence: str) -> bool:
     plain = " ".join(word for word in _WORD.findall(sentence) if not _DEIDENTIFIED.fullmatch(word))
-    return (
-        _COMPARES.search(plain) is not None and _NO_COMPARISON.search(plain) is None and _ADVICE.search(plain) is None
-    )
+    if _COMPARES.search(plain) is None or _NO_COMPARISON.search(plain) is not None:
+        return False
+    advice = _ADVICE.search(plain)
+    if advice is None:
+        return True
+    before = plain[: max(0, plain.rfind(",", 0, advice.start()))]
+    return _CHANGE.search(before) is not None and _IF.search(before) is None
 
 
 def read_prior(given: Any, count: int) -> Set[int] | None:
@@ -138,7 +152,7 @@ def _without(outcome: Outcome, known: Set[int]) -> Outcome:
 
 METRIC = Metric(
     name="unsupported_prior",
-    version="1",
+    version="2",
     keys=(
         ScoreKey(
             key="unsupported_prior",

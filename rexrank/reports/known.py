@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from rexrank.reports.studies import Study
 
 # "Comparison: None." stands in ReXrank's files where there is none, and a blank where nobody said.
-_COMPARISON = re.compile(r"Comparison:\s*(?P<said>.*?)\s*(?:[A-Z][a-z]+:|$)", re.DOTALL)
-_NO_PRIOR = re.compile(r"(?:none|no (?:prior|previous|comparison)s?\b.*|not available|n/?a|nil)\W*", re.IGNORECASE)
+_COMPARISON = re.compile(r"(?i:Comparison):\s*(?P<said>.*?)\s*(?:[A-Z][A-Za-z]+:|$)", re.DOTALL)
+_NO_PRIOR = re.compile(
+    r"(?:there (?:is|are|was|were) )?(?:none\b.*|no(?: (?:known|relevant|available|other|direct|chest))*"
+    r" (?:prior|previous|earlier|old|comparison|stud|film|exam|image|imaging|radiograph|x-?ray)\w*\b.*"
+    r"|no|not (?:available|applicable)|unavailable|n/?a|nil)\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+_UNSAID = re.compile(r"(?:unknown|not (?:known|stated|given|specified))?\W*", re.IGNORECASE)
 _ANSWERS: Mapping[str, str] = {
     **dict.fromkeys(("yes", "true", "1"), "yes"),
     **dict.fromkeys(("no", "false", "0"), "no"),
@@ -27,6 +33,6 @@ def attributes_of(study: Study) -> dict[str, str]:
     if said is None and study.context:
         match = _COMPARISON.search(study.context)
         said = match["said"] if match else None
-    if answer is None and said:
+    if answer is None and said and not _UNSAID.fullmatch(said):
         answer = "no" if _NO_PRIOR.fullmatch(said) else "yes"
     return known if answer is None else {**known, "prior": answer}
