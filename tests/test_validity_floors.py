@@ -154,6 +154,15 @@ def test_a_neighbour_of_training_is_never_the_study_itself() -> None:
     assert nearest_other(["cough", "cough", "fever", None]) == [1, 0, None, None]
 
 
+@pytest.mark.parametrize("form", ["{}", "INDICATION: {} COMPARISON: None"])
+def test_a_context_is_read_alike_in_training_and_test(form: str) -> None:
+    training = [replace(study, indication=form.format(study.indication)) for study in TRAINING]
+    references = {study.study_id: {"findings": study.findings, "context": study.indication} for study in training[:4]}
+    found = build_floors(replace(open_set(references=references), training=training), ["bleu2"], "plain")
+    floor = next(one for one in found.floors if one.slug == "floor-nearest-indication")
+    assert floor.predictions == {study.study_id: study.findings for study in training[:4]}
+
+
 def test_fields_of_a_context() -> None:
     whole = "Indication: chest pain: acute. Comparison: PA view of 1999"
     assert context_fields(whole) == {

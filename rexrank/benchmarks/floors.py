@@ -19,6 +19,7 @@ SEED = 0
 INDICATION = "indication"
 CONSTANT, FREQUENT, RANDOM = "constant report", "most frequent report", "random report"
 _NEAREST = "nearest "
+_COMPARISONS = ("Comparison:", "COMPARISON:")
 # What `rexrank up` sends through the queue.
 STANDARD = (CONSTANT, RANDOM, f"{_NEAREST}{INDICATION}")
 
@@ -186,7 +187,7 @@ def fields_of(indication: str | None) -> dict[str, str]:
     """
     found = context_fields(indication)
     # ReXrank's contexts name the comparison always, if only to say that there is none.
-    is_whole_context = "Comparison:" in (indication or "")
+    is_whole_context = any(word in (indication or "") for word in _COMPARISONS)
     return found if is_whole_context or not indication else {**found, INDICATION: indication}
 
 

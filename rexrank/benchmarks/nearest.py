@@ -8,9 +8,13 @@ import numpy as np
 
 WHOLE = "context"
 _WORD = re.compile(r"\w+")
-_LABEL = re.compile(
-    r"(?:^|(?<=\s))(?P<name>Indication|Comparison|(?:Clinical )?[Hh]istory|Clinical (?:information|indication)|"
-    r"Technique|Reason(?: for (?:exam|examination|study))?|Exam(?:ination)?|Procedure|View|Age|Sex|Site):(?:\s+|$)"
+_NAMES = (
+    r"Indication|Comparison|(?:Clinical )?[Hh]istory|Clinical (?:information|indication)|Technique|"
+    r"Reason(?: for (?:exam|examination|study))?|Exam(?:ination)?|Procedure|View|Age|Sex|Site"
+)
+# Labels in capitals count where there are no others: "Indication: HISTORY: cough" has one field.
+_LABELS = tuple(
+    re.compile(rf"(?:^|(?<=\s))(?P<name>{names}):(?:\s+|$)") for names in (_NAMES, _NAMES.replace("[Hh]", "H").upper())
 )
 # What stands in a context where there is nothing to say.
 _NOTHING = frozenset({"", "none", "n/a", "na", "nil", "nan"})
@@ -27,7 +31,7 @@ def context_fields(context: str | None) -> dict[str, str]:
     """
     if not context or not _says(context):
         return {}
-    marks = list(_LABEL.finditer(context))
+    marks = next((marks for label in _LABELS if (marks := list(label.finditer(context)))), [])
     ends = [*(mark.start() for mark in marks[1:]), *([len(context)] if marks else [])]
     found = {mark["name"].lower(): context[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)}
     return {WHOLE: context, **{name: text for name, text in found.items() if _says(text)}}

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from rexrank.benchmarks import BenchmarkError, TrainingStudy
-from rexrank.benchmarks.floors import CONSTANT, FREQUENT, RANDOM, Floor, Trained, blind
-from rexrank.benchmarks.nearest import context_fields
+from rexrank.benchmarks.floors import CONSTANT, FREQUENT, RANDOM, Floor, Trained, blind, fields_of
 from rexrank.errors import RexrankError
 from rexrank.metrics import InvalidCall, KeyScores, compute, metric_of, score_keys
 from rexrank.protocols import Protocol, load, prepare
@@ -315,7 +314,7 @@ def _floors(
 ) -> list[tuple[Floor, list[str]]]:
     """Each floor, and what it says of the training studies."""
     contexts = {
-        study_id: context_fields(study.context) for study_id, study in known.studies.items() if study.has(known.track)
+        study_id: fields_of(study.context) for study_id, study in known.studies.items() if study.has(known.track)
     }
     learnt = Trained.of(bench.training, bench.track, trained.constant)
     found = [
