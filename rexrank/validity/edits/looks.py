@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rexrank.validity.edits.edit import Chance, Change, Edit, Report
 
 _GAP = re.compile(r"(?<=\S) (?=\S)")
-_HEADED = re.compile(r"^\s*[A-Z][A-Za-z ]{2,30}:", re.MULTILINE)
+_HEADED = re.compile(r"^[^\S\n]*[A-Z][A-Za-z ]{2,30}:", re.MULTILINE)
 _MASK = re.compile(r"\bX{3,}\b|\b_{2,}\b|\[\*{2}.*?\*{2}\]")
 
 

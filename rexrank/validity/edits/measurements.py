@@ -10,8 +10,9 @@ _ARTICLE = re.compile(r"\b(an?)\s+$")
 # Numbers that begin with a vowel when they are read aloud.
 _EIGHT = re.compile(r"8|1[18](?!\d)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# No run of blanks is tried twice, and no list of numbers is followed far.
 _MEASURE = re.compile(
-    r"(?<![\w./-])\d+(?:\.\d+)?(?:\s*(?:mm|cm)?\s*(?:x|×|by|to|-)\s*\d+(?:\.\d+)?)*\s*-?\s*"
+    r"(?<![\w./-])\d+(?:\.\d+)?(?:\s*+(?:(?:mm|cm)\s*+)?(?:x|×|by|to|-)\s*+\d+(?:\.\d+)?){0,5}\s*+(?:-\s*+)?"
     r"(?:mm|cm|millimet(?:er|re)s?|centimet(?:er|re)s?)\b",
     re.IGNORECASE,
 )

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from rexrank.validity.edits.cues import DOUBT, NEGATION, states
 from rexrank.validity.edits.edit import Chance, Change, Edit, Report
 
-_NO = re.compile(r"\b(?:no|without)\b[ \t]*", re.IGNORECASE)
+# Of "no no" both, as one alone would still deny.
+_NO = re.compile(r"(?:\b(?:no|without)\b[ \t]*)+", re.IGNORECASE)
 _IS = re.compile(
     r"\b(?:is|are)(?=\s+(?:(?:\w+ly|well|again|within)\s+)?(?:clear|normal|unremarkable|intact|enlarged|present|seen|"
     r"identified|noted|visuali[sz]ed|demonstrated|calcified|hyperinflated|hyperexpanded|elevated|tortuous|blunted|"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 # A full stop before white space ends a sentence, but not that of an abbreviation or of "1."; so does an empty line.
-_END = re.compile(r"(?<!\bvs)(?<!\b[Dd]r)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)(?<!\b\d)[.!?]+(?=\s|$)|\s*\n\s*\n")
+_END = re.compile(r"(?<!\bvs)(?<!\b[Dd]r)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)(?<!\b\d)[.!?]+(?=\s|$)|(?<!\s)\s*\n\s*\n")
 # Words that point to the sentence before, which therefore stays where it is.
 _POINTS_BACK = re.compile(
     r"(?:(?:the\s+)?(?:this|these|those|that|it|its|they|them|he|she|both|such|however|otherwise|additionally|also|"
