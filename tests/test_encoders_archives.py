@@ -48,7 +48,8 @@ def member(name: str, size: int = 0, kind: bytes = tarfile.REGTYPE, target: str 
 def unpacked(archive: Path) -> dict[str, bytes]:
     """What is taken of an archive, by its path."""
     folder = unpack(archive, "0" * 64, archive.parent / "out", LIMITS, "ana/repo/one.tar.gz")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".digests"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def refused(archive: Path) -> str:
@@ -178,6 +179,33 @@ def test_after_a_kill_it_begins_anew_and_two_at_once_do_it_once(tmp_path: Path) 
     (result,) = (tmp_path / "out").iterdir()
     assert sorted(path.name for path in result.iterdir()) == ["lock", "unpacked"]
     assert (result / "unpacked/weights.th").read_bytes() == content
+
+
+@pytest.mark.parametrize("damaged", ["weights.th", ".digests"])
+@pytest.mark.parametrize("content", [b"", b"x" * 1000, None])
+def test_what_was_unpacked_and_is_no_longer_whole_is_unpacked_anew(
+    tmp_path: Path, damaged: str, content: bytes | None
+) -> None:
+    archive = packed(tmp_path / "one", [CONFIG, ("weights.th", b"w" * 1000)])
+    whole = unpacked(archive)
+    (result,) = (tmp_path / "out").iterdir()
+    path = result / "unpacked" / damaged
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    assert unpacked(archive) == whole
+    assert sorted(path.name for path in result.iterdir()) == ["lock", "unpacked"]
+
+
+def test_what_is_whole_is_not_unpacked_again(tmp_path: Path) -> None:
+    archive = packed(tmp_path / "one", [CONFIG, ("weights.th", b"w" * 2**21)])
+    unpacked(archive)
+    (path,) = (tmp_path / "out").rglob("weights.th")
+    before = path.stat()
+    archive.unlink()
+    unpacked(archive)
+    assert path.stat() == before
 
 
 def test_archives_are_unpacked_once_a_machine_and_not_once_a_folder(

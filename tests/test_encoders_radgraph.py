@@ -377,6 +377,20 @@ def test_data_set_and_widths_are_those_of_the_files(seeded_weights: Path, tmp_pa
     assert graphs("v1", load("v1", tmp_path), texts) == graphs("v1", load("v1", seeded_weights), texts)
 
 
+def test_what_macos_puts_beside_each_file_is_left_alone(seeded_weights: Path, tmp_path: Path) -> None:
+    folder = unpacked("xl", seeded_weights, tmp_path)
+    for path in [*folder.rglob("*.json"), *folder.rglob("*.txt")]:
+        path.with_name(f"._{path.name}").write_bytes(b"\0\5\x16\7 Mac OS X")
+    texts = list(ODD)
+    expected = graphs("xl", load("xl", seeded_weights), texts)
+    assert graphs("xl", load("xl", tmp_path), texts) == expected
+    with tarfile.open(tmp_path / "radgraph-xl.tar.gz", "w:gz") as archive:
+        for path in sorted(folder.iterdir()):
+            archive.add(path, path.name)
+    shutil.rmtree(folder)
+    assert graphs("xl", load("xl", tmp_path), texts) == expected
+
+
 def test_what_the_user_unpacked_is_taken_before_the_archive(seeded_weights: Path, tmp_path: Path) -> None:
     mine = unpacked("xl", seeded_weights, tmp_path)
     shutil.copytree(seeded_weights / "StanfordAIMI", tmp_path / "StanfordAIMI")

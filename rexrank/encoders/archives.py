@@ -5,6 +5,7 @@ one that reaches for a path outside, or holds a link or a device, is refused as 
 """
 
 import gzip
+import hashlib
 import os
 import shutil
 import tarfile
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
 
+from rexrank.encoders.digests import sha256_of
 from rexrank.encoders.encoder import EncoderFailure
 from rexrank.files import sync_folder
 from rexrank.processes import hold_lock
@@ -26,12 +28,15 @@ _MOST_MEMBERS = 1000
 _MOST_AROUND = 1 << 20
 _POLL_SECONDS = 0.1
 _UNPACKED, _PART = "unpacked", ".part"
+# Beside the files: a line of digest and path for each, behind the digest of these lines.
+_DIGESTS = ".digests"
 
 
 def unpack(archive: Path, sha256: str, folder: Path, limits: Mapping[str, int], name: str) -> Path:
     """Unpack an archive, or find what an earlier call made of the same bytes.
 
-    Several processes may ask at once; one of them works. After a kill the next call begins anew.
+    Several processes may ask at once; one of them works. After a kill, or where a file is no longer what it was, the
+    next call begins anew.
 
     Args:
         archive: A gzipped tar file.
@@ -48,7 +53,7 @@ def unpack(archive: Path, sha256: str, folder: Path, limits: Mapping[str, int], 
     """
     target = folder / sha256
     try:
-        if not (target / _UNPACKED).is_dir():
+        if not _is_whole(target / _UNPACKED):
             target.mkdir(parents=True, exist_ok=True)
             _locked(target / "lock", lambda: _unpack_once(archive, target, limits, name))
     except OSError as error:
@@ -68,27 +73,53 @@ def _locked(lock: Path, work: Callable[[], None]) -> None:
 
 
 def _unpack_once(archive: Path, target: Path, limits: Mapping[str, int], name: str) -> None:
-    if (target / _UNPACKED).is_dir():  # by the process that held the lock before
+    if _is_whole(target / _UNPACKED):  # by the process that held the lock before
         return
-    for left_by_a_kill in target.glob(f"*{_PART}"):
-        shutil.rmtree(left_by_a_kill)
+    _remove_parts(target)
     part = Path(tempfile.mkdtemp(dir=target, suffix=_PART))
     try:
-        _take_files(archive, part, limits, name)
+        _note_digests(part, _take_files(archive, part, limits, name))
         part.chmod(0o755)
+        if (target / _UNPACKED).is_dir():
+            os.replace(target / _UNPACKED, tempfile.mkdtemp(dir=target, suffix=_PART))
         os.replace(part, target / _UNPACKED)
         sync_folder(target)
+        _remove_parts(target)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
 
 
-def _take_files(archive: Path, folder: Path, limits: Mapping[str, int], name: str) -> None:
+def _remove_parts(target: Path) -> None:
+    """Remove what a kill left, and damaged files in whose place others are."""
+    for part in target.glob(f"*{_PART}"):
+        shutil.rmtree(part)
+
+
+def _note_digests(folder: Path, digests: Mapping[str, str]) -> None:
+    lines = "".join(f"{digest} {path}\n" for path, digest in digests.items())
+    (folder / _DIGESTS).write_text(f"{hashlib.sha256(lines.encode()).hexdigest()}\n{lines}", encoding="utf-8")
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether an unpacked archive is there with each file as it was taken."""
+    try:
+        digest, _, lines = (folder / _DIGESTS).read_text(encoding="utf-8").partition("\n")
+        listed = (line.split(" ", 1) for line in lines.splitlines())
+        return digest == hashlib.sha256(lines.encode()).hexdigest() and all(
+            sha256_of(folder / path) == known for known, path in listed
+        )
+    except (OSError, ValueError):
+        return False
+
+
+def _take_files(archive: Path, folder: Path, limits: Mapping[str, int], name: str) -> dict[str, str]:
+    """Take the wanted files; their digests by path."""
     try:
         # Not "r|gz", which passes over the checksum at the end.
         with gzip.open(archive) as plain:
             with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Member) as opened:
-                _take_members(opened, folder, limits, name)
+                digests = _take_members(opened, folder, limits, name)
             if len(plain.read(_MOST_AROUND)) == _MOST_AROUND:  # the end is reached, or there is too much before it
                 raise _too_much(name)
     except (tarfile.TarError, EOFError, zlib.error) as error:
@@ -97,17 +128,19 @@ def _take_files(archive: Path, folder: Path, limits: Mapping[str, int], name: st
         if error.errno is not None:  # the disk's; gzip's own have no number
             raise
         raise _damaged(name, error) from None
+    return digests
 
 
-def _take_members(opened: tarfile.TarFile, folder: Path, limits: Mapping[str, int], name: str) -> None:
-    size = 0
+def _take_members(opened: tarfile.TarFile, folder: Path, limits: Mapping[str, int], name: str) -> dict[str, str]:
+    size, digests = 0, {}
     for number, member in enumerate(opened):
         size += member.size
         if number >= _MOST_MEMBERS or size > sum(limits.values()):
             raise _too_much(name)
         path = _checked(member, name)
         if path and (limit := _limit(path, limits)) is not None:
-            _take(opened, member, folder / path, limit, name)
+            digests[str(path)] = _take(opened, member, folder / path, limit, name)
+    return digests
 
 
 class _Member(tarfile.TarInfo):
@@ -140,7 +173,9 @@ def _checked(member: tarfile.TarInfo, name: str) -> PurePosixPath | None:
 
 
 def _limit(path: PurePosixPath, limits: Mapping[str, int]) -> int | None:
-    """Bytes that a file may have; None where it is not taken."""
+    """Bytes that a file may have; None where it is not taken, as those that macOS puts beside each (``._name``)."""
+    if path.name.startswith("."):
+        return None
     return next((limit for pattern, limit in limits.items() if _is_like(path, PurePosixPath(pattern))), None)
 
 
@@ -148,7 +183,8 @@ def _is_like(path: PurePosixPath, pattern: PurePosixPath) -> bool:
     return len(path.parts) == len(pattern.parts) and path.match(str(pattern))
 
 
-def _take(opened: tarfile.TarFile, member: tarfile.TarInfo, path: Path, limit: int, name: str) -> None:
+def _take(opened: tarfile.TarFile, member: tarfile.TarInfo, path: Path, limit: int, name: str) -> str:
+    """Write a file; its digest."""
     if member.size > limit:
         raise EncoderFailure(f"{name}: {path.name} in it is larger than the {limit:,} bytes that it may have")
     if path.exists():
@@ -156,7 +192,11 @@ def _take(opened: tarfile.TarFile, member: tarfile.TarInfo, path: Path, limit: i
     content = opened.extractfile(member)
     assert content is not None  # it is a plain file
     path.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
     with content, path.open("xb") as handle:
-        shutil.copyfileobj(content, handle, _PIECE)
+        while piece := content.read(_PIECE):
+            digest.update(piece)
+            handle.write(piece)
         handle.flush()
         os.fsync(handle.fileno())
+    return digest.hexdigest()

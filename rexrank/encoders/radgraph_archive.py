@@ -201,7 +201,7 @@ def _inner_widths(config: _Config) -> tuple[int, ...]:
 
 def _namespace(folder: Path, where: str) -> str:
     """The data set on which the model was trained; names of vocabularies begin with it."""
-    found = [path.name.removesuffix(f"{_NER}.txt") for path in folder.glob(f"*{_NER}.txt")]
+    found = [path.name.removesuffix(f"{_NER}.txt") for path in folder.glob(f"[!.]*{_NER}.txt")]
     if len(found) != 1:
         raise EncoderFailure(f"{where} has {len(found)} files {VOCABULARY}/*{_NER}.txt in it and not one")
     return found[0]
