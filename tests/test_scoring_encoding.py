@@ -137,6 +137,31 @@ def test_radcliq_is_the_formula_of_the_scores_beside_it(settings: EncoderSetting
     assert signature.count("unverified-") == 3
 
 
+@pytest.mark.parametrize("convention", ["published", "corrected"])
+def test_what_is_no_number_is_no_score_and_is_not_kept(settings: EncoderSettings, convention: Any) -> None:
+    import torch
+
+    def spoil(module: torch.nn.Module, given: Any, made: Any) -> Any:
+        return made * float("nan") if type(module).__name__.endswith("Embeddings") else None
+
+    def reasons() -> dict[str, dict[int, str]]:
+        with Encoding(PREDICTIONS, REFERENCES, convention, settings) as encoding:
+            features = {name: one for key in USUAL for name, one in encoding.features(key, {}).items()}
+            found = compute(USUAL, PREDICTIONS, REFERENCES, convention, features=features)
+        return {key: dict(one.reasons) for key, one in found.items()}
+
+    handle = torch.nn.modules.module.register_module_forward_hook(spoil)
+    try:
+        spoilt = reasons()
+    finally:
+        handle.remove()
+    different = [at for at, (one, other) in enumerate(CHOSEN) if one != other]
+    for key, found in spoilt.items():
+        known = {"failed", "undefined_component", "only_together"}
+        assert {found.get(at) for at in different} <= known, key
+    assert not any("failed" in found.values() for found in reasons().values())
+
+
 def test_order_and_neighbours_do_not_matter(settings: EncoderSettings) -> None:
     together = scores(settings, USUAL, PREDICTIONS, REFERENCES)
     alone = EncoderSettings("cpu", Path(str(settings.cache_dir)) / "other", True, settings.weights, False)

@@ -55,14 +55,17 @@ class CheXbert(Model):
         tokens = tokens_of(self._tokenizer, [" ".join(text.split()) for text in texts], self._limit)
         yield from in_batches(tokens, [len(one.ids) for one in tokens], self._records, self._budget)
 
-    def _records(self, batch: list[Tokens]) -> list[Record]:
+    def _records(self, batch: list[Tokens]) -> list[Record | None]:
         import torch
 
         with torch.inference_mode():
             states = self._states.of([one.ids for one in batch])
             labels = torch.stack([head(states).argmax(dim=1) for head in self._heads], dim=1)
         rows = zip(labels.cpu().numpy().astype(np.int8), states.cpu().numpy(), batch, strict=True)
-        return [{"labels": codes, "cls": state, "n_truncated": np.array(int(one.cut))} for codes, state, one in rows]
+        return [
+            {"labels": codes, "cls": state, "n_truncated": np.array(int(one.cut))} if np.isfinite(state).all() else None
+            for codes, state, one in rows
+        ]
 
 
 def _load(located: Sequence[Located], device: str) -> CheXbert:

@@ -159,8 +159,8 @@ class Dygie:
         pair, self._pair_bias = relation[0]
         self._of_head, self._of_tail, self._of_product = (part.contiguous() for part in pair.chunk(3, dim=1))
 
-    def graphs(self, reports: Sequence[Layout]) -> list[Graph]:
-        """Graphs of reports, each of which has words."""
+    def graphs(self, reports: Sequence[Layout]) -> list[Graph | None]:
+        """Graphs of reports, each of which has words; None where the model gives what is no number."""
         import torch
 
         spans = _spans([len(report.lengths) for report in reports], self._settings.span_width)
@@ -206,12 +206,13 @@ class Dygie:
         return torch.cat(states), begins
 
     def _scored(self, words: "Tensor", spans: _Spans) -> "tuple[Tensor, Tensor]":
-        """Label of each span, int64 [spans], 0 for none, and its score for being paired, float [spans]."""
+        """Label of each span, int64 [spans], as `_best`, and its score for being paired, float [spans]."""
         of_first, of_last = (words @ self._of_word.T).chunk(2, dim=1)
         first, last = self._on_device(spans.first), self._on_device(spans.last)
         inner = of_first[first].add_(of_last[last]).add_(self._of_width[last - first])
         ner, mention = inner.chunk(2, dim=1)
-        return _best(self._ner(ner)), self._mention(mention).squeeze(1)
+        scores = self._mention(mention).squeeze(1)
+        return _best(self._ner(ner)).masked_fill(scores.isnan(), -1), scores
 
     def _paired(self, mention: "Tensor", labels: Integers, spans: _Spans) -> list[Integers]:
         """Those spans of each report that are entities and among the best for relations."""
@@ -265,9 +266,9 @@ def _weights(module: "torch.nn.Module", name: str) -> "tuple[Tensor, Tensor]":
 
 
 def _best(scores: "Tensor") -> "Tensor":
-    """Number from 1 of the largest score, or 0 where none is above 0; [n] of [n, scores]."""
+    """Number from 1 of the largest score, 0 where none is above 0, -1 where one is no number; [n] of [n, scores]."""
     largest, number = scores.max(dim=1)
-    return (number + 1) * (largest > 0)
+    return (number + 1) * (largest > 0) - largest.isnan().long()
 
 
 def _spans(words: Sequence[int], width: int) -> _Spans:
@@ -302,9 +303,11 @@ def _places(reports: Sequence[Layout], begins: Integers, max_length: int) -> Int
     return np.concatenate(places)
 
 
-def _graph(labels: Integers, spans: _Spans, report: int, paired: Integers, types: Integers) -> Graph:
-    """Put the graph of one report together."""
+def _graph(labels: Integers, spans: _Spans, report: int, paired: Integers, types: Integers) -> Graph | None:
+    """Put the graph of one report together; None where a score is no number."""
     start, end = spans.bounds[report : report + 2]
+    if (labels[start:end] < 0).any() or (types < 0).any():
+        return None
     entities = np.flatnonzero(labels[start:end]) + start
     words = np.stack([spans.first[entities], spans.last[entities]], axis=1) - spans.words[report]
     heads, tails = np.nonzero(types)

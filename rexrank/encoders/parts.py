@@ -47,7 +47,7 @@ class Parts:
 
         Args:
             rows: Ids of the tokens of each part.
-            run: Makes the outputs of rows; None where the memory does not suffice.
+            run: Makes the outputs of rows; None where one cannot be made.
 
         Yields:
             Number of a row and its output, each number once.

@@ -71,10 +71,13 @@ class RadGraph(Model):
         for index, record in in_batches(reports, lengths, self._records, self._budget):
             yield positions[index], record
 
-    def _records(self, batch: list[list[Pieces]]) -> list[Record]:
+    def _records(self, batch: list[list[Pieces]]) -> list[Record | None]:
         layouts = [lay_out(report, self._marks, self._max_length) for report in batch]
         graphs = self._dygie.graphs(layouts)
-        return [self._record(graph, len(layout.rows)) for graph, layout in zip(graphs, layouts, strict=True)]
+        return [
+            None if graph is None else self._record(graph, len(layout.rows))
+            for graph, layout in zip(graphs, layouts, strict=True)
+        ]
 
     def _record(self, graph: Graph, rows: int) -> Record:
         return {**graph._asdict(), **self._names, "n_chunked": np.array(int(rows > 1))}

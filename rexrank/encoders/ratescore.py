@@ -170,10 +170,10 @@ class _Reader:
         Args:
             rows: Ids of the tokens of each text.
             take: Takes the model's output and gives the wanted tensor, [rows, …].
-            per_token: Whether that is [rows, tokens]; what it has of padding is left out.
+            per_token: Whether that is [rows, tokens, labels]; of each token, the place of the largest is given.
 
         Yields:
-            Number of a row and its part of the tensor; None where the memory does not suffice.
+            Number of a row and what it gave; None where the memory does not suffice, or for numbers that are none.
         """
 
         def made(new: list[list[int]]) -> Iterator[tuple[int, NDArray[Any] | None]]:
@@ -183,14 +183,19 @@ class _Reader:
 
     def _batch(
         self, take: "Callable[[Any], torch.Tensor]", per_token: bool, rows: list[list[int]]
-    ) -> list[NDArray[Any]]:
+    ) -> list[NDArray[Any] | None]:
         import torch
 
         ids, mask = padded(rows, self._pad, self._device)
         with torch.inference_mode():
             taken = take(self._module(input_ids=ids, attention_mask=mask)).cpu().numpy()
-        # Copies, so that a row that is kept does not keep its batch.
-        return [(part[: len(row)] if per_token else part).copy() for row, part in zip(rows, taken, strict=True)]
+        parts = [part[: len(row)] if per_token else part for row, part in zip(rows, taken, strict=True)]
+        return [self._output(part, per_token) if np.isfinite(part).all() else None for part in parts]
+
+    @staticmethod
+    def _output(part: NDArray[Any], per_token: bool) -> NDArray[Any]:
+        # A copy, so that a row that is kept does not keep its batch.
+        return part.argmax(axis=-1).astype(np.int16) if per_token else part.copy()
 
 
 class RateScore(Model):
@@ -236,9 +241,9 @@ class RateScore(Model):
                 yield number, self._record(report, sentences, entities)
 
     def _found(self, texts: Sequence[str]) -> Iterator[tuple[str, _Sentence | None]]:
-        """The entities of sentences; None where the memory does not suffice."""
+        """The entities of sentences; None where the model gave nothing."""
         encodings, rows = self._finder.tokens(texts)
-        for number, labels in self._finder.run(rows, lambda output: output.logits.argmax(dim=-1).short(), True):
+        for number, labels in self._finder.run(rows, lambda output: output.logits, True):
             row = rows[number]
             yield texts[number], None if labels is None else self._sentence(encodings[number], row, labels)
 
@@ -259,7 +264,7 @@ class RateScore(Model):
     def _embedded(
         self, names: Sequence[str], vectors: dict[tuple[int, ...], Vector | None]
     ) -> Iterator[tuple[str, _Embedded | None]]:
-        """The vectors of entities; None where the memory does not suffice, or for numbers that are none.
+        """The vectors of entities; None where the model gave nothing.
 
         Args:
             names: What BioLORD reads.
@@ -268,7 +273,7 @@ class RateScore(Model):
         encodings, rows = self._embedder.tokens(names)
         new = [list(ids) for ids in dict.fromkeys(map(tuple, rows)) if ids not in vectors]
         for number, vector in self._embedder.run(new, lambda output: output.last_hidden_state[:, 0]):
-            vectors[tuple(new[number])] = vector if vector is not None and np.isfinite(vector).all() else None
+            vectors[tuple(new[number])] = vector
         for name, encoding, row in zip(names, encodings, rows, strict=True):
             vector = vectors[tuple(row)]
             yield name, None if vector is None else _Embedded(vector, len(encoding.ids) > len(row))

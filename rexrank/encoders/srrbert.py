@@ -98,14 +98,14 @@ class SrrBert(Model):
             lambda rows: in_batches(rows, list(map(len, rows)), self._marks, self._budget),
         )
 
-    def _marks(self, rows: list[list[int]]) -> Sequence[NDArray[np.bool_]]:
+    def _marks(self, rows: list[list[int]]) -> Sequence[NDArray[np.bool_] | None]:
         """Which labels each sentence has, [labels]."""
         import torch
 
         with torch.inference_mode():
             states = self._states.of(rows)
-            probabilities = self._classifier(self._pooler(states[:, None])).sigmoid()
-            return list((probabilities > 0.5).cpu().numpy())
+            probabilities = self._classifier(self._pooler(states[:, None])).sigmoid().cpu().numpy()
+        return [None if np.isnan(one).any() else one > 0.5 for one in probabilities]
 
     def _record(self, found: NDArray[np.bool_], cut: int) -> Record:
         listed = "\n".join(self._names[found]).encode()
