@@ -257,6 +257,17 @@ def test_records_hold_numbers_alone(models: Mapping[str, Model]) -> None:
     assert record["vectors"].base is None, "it does not keep its batch"
 
 
+@pytest.mark.parametrize("mark", ["\u0378", "\ue000", "\U000f0000", "\ufffe", "\u200b"])
+def test_berts_tokenizer_drops_what_is_no_character_as_bert_score_has_it(
+    models: Mapping[str, Model], mark: str
+) -> None:
+    texts = [f"Small eff{mark}usion {mark} in the base", "Small effusion  in the base"]
+    one, other = records(models["radeval"], texts)
+    np.testing.assert_allclose(one["vectors"], other["vectors"], atol=1e-6)
+    one, other = records(models["roberta-large"], texts)
+    assert len(one["vectors"]) > len(other["vectors"])
+
+
 def test_half_of_a_surrogate_pair_is_left_out(models: Mapping[str, Model]) -> None:
     broken, whole = records(models["rexrank"], ["\ud83eHeart normal.", "Heart normal."])
     np.testing.assert_allclose(broken["vectors"], whole["vectors"], atol=1e-6)

@@ -39,7 +39,7 @@ def tokens_of(tokenizer: Any, texts: Sequence[str], limit: int) -> list[Tokens]:
     if not texts:
         return []
     encoded = tokenizer(
-        [_without_controls(text) for text in texts],
+        [without_controls(text) for text in texts],
         add_special_tokens=False,
         truncation=False,
         padding=False,
@@ -51,7 +51,15 @@ def tokens_of(tokenizer: Any, texts: Sequence[str], limit: int) -> list[Tokens]:
     return [Tokens([first, *ids[:room], last], len(ids) > room) for ids in encoded["input_ids"]]
 
 
-def _without_controls(text: str) -> str:
+def is_of_bert(tokenizer: Any) -> bool:
+    """Whether a tokenizer cleans texts as BERT's does, whatever model it belongs to."""
+    from tokenizers.normalizers import BertNormalizer
+
+    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
+    return isinstance(normalizer, BertNormalizer) and bool(normalizer.clean_text)
+
+
+def without_controls(text: str) -> str:
     """Drop the characters that BERT's first tokenizer drops.
 
     That of transformers 5 keeps code points without a character, and fails at one half of a surrogate pair.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rexrank.encoders import inventory
 from rexrank.encoders.batching import budget_of, in_batches
+from rexrank.encoders.bert import is_of_bert, without_controls
 from rexrank.encoders.encoder import Encoded, Encoder, EncoderFailure, Model, Record, UnknownEncoder
 from rexrank.encoders.inventory import Checkpoint
 from rexrank.encoders.loading import on_device, padded, tokenizer_in, transformer_in
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from rexrank.encoders.weights import Located
 
-VERSION = "1"
+VERSION = "2"
 
 _FEATURE, _MINILM_FEATURE = "bertscore_tokens", "minilm_tokens"
 _SPECIAL_TOKENS = 2
@@ -127,6 +128,7 @@ class _TokenVectors(Model):
         repo = located.checkpoint.repo
         self._tokenizer = tokenizer_in(located)
         self._before_first_word = " " if type(self._tokenizer).__name__ == _ROBERTA else ""
+        self._without_controls = is_of_bert(self._tokenizer)
         self._one_space = choice.one_space
         self._device = device
         module: Any = transformer_in(located, choice.layer)
@@ -170,6 +172,8 @@ class _TokenVectors(Model):
     def _prepared(self, text: str) -> str:
         # Halves of surrogate pairs, at which the tokenizer fails, are left out.
         text = text.encode("utf-8", "ignore").decode().strip()
+        if self._without_controls:
+            text = without_controls(text)
         if self._one_space:
             text = _SPACES.sub(" ", text)
         return text and self._before_first_word + text
