@@ -99,6 +99,67 @@ def test_an_original_that_takes_too_long(capsys: pytest.CaptureFixture[str], tmp
     assert "FAILED: it took longer than 0.2 s" in out
 
 
+@pytest.mark.timeout(120)
+def test_a_wrapper_of_an_interpreter_ends_with_what_it_started(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text("#!/bin/sh\nsleep 600\n")  # as a process of its own, which holds the wrapper's stderr
+    wrapper.chmod(0o755)
+    words = ["--python", str(wrapper), "--seeded", "tiny", "--only", "chexbert", "--limit", "1"]
+    code, out, _ = verify(capsys, *words)
+    assert code == 1
+    assert "FAILED: it took longer than 1 s" in out
+
+
+def test_texts_on_which_the_original_fails_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ["--python", replaying(tmp_path), "--seeded", "tiny", "--only", "chexbert"]
+    answers = json.loads((tmp_path / "answers.json").read_text())
+    for part in ("codes", "vectors"):
+        answers["chexbert"][part][0] = {"error": "ValueError"}
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    code, out, _ = verify(capsys, *words)
+    assert code == 1
+    assert out.count("DIFFERENT: text 0: the original fails (ValueError)") == 2
+    assert "the original fails (ValueError)" in out.partition("SembScore")[2]
+    answers["chexbert"] |= {part: [{"error": "ValueError"}] * len(TEXTS) for part in ("codes", "vectors")}
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    code, out, _ = verify(capsys, *words)
+    assert code == 1
+    assert f"labels           0 of {len(TEXTS)} texts equal" in out
+
+
+@pytest.mark.parametrize("answer", ["{}", "5", "[]"])
+def test_an_answer_of_another_form_costs_its_original_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, answer: str
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\ncat > {tmp_path}/job\necho '{answer}'\n")
+    program.chmod(0o755)
+    code, out, _ = verify(capsys, "--python", str(program), "--seeded", "tiny", "--only", "chexbert,radgraph-v1")
+    assert code == 1
+    assert out.count("FAILED: ") == 2
+    assert out.endswith("0 of 2 originals equal, 2 different or failed\n")
+
+
+def test_a_record_of_something_else_is_refused_before_the_work(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "kept.json").write_text("no answers")
+    code, out, err = verify(capsys, "--python", sys.executable, "--record", str(tmp_path / "kept.json"))
+    assert (code, out) == (2, "")
+    assert "kept.json holds no answers of originals; name another file" in err
+    assert (tmp_path / "kept.json").read_text() == "no answers"
+
+
+def test_a_limit_without_end(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = verify(
+        capsys, "--python", sys.executable, "--seeded", "tiny", "--only", "chexbert", "--limit", "inf"
+    )
+    assert (code, err.count("Traceback")) == (1, 0)
+    assert "FAILED: ModuleNotFoundError" in out
+
+
 def test_a_program_that_is_no_interpreter(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = verify(capsys, "--python", "true", "--seeded", "tiny", "--only", "chexbert")
     assert code == 1
@@ -122,6 +183,7 @@ def test_missing_weights_are_no_difference(
         (["--python", "no-such-python"], "no-such-python is no program here"),
         (["--python", sys.executable, "--only", "meteor"], 'there is no original "meteor"'),
         (["--python", sys.executable, "--limit", "0"], "--limit: give a number of seconds above 0"),
+        (["--python", sys.executable, "--threads", "-1"], "--threads: give a number of threads, or 0"),
         (["--python", sys.executable, "--out", "/dev/null/verified.json"], "--out: /dev/null/verified.json cannot"),
         (["--python", sys.executable, "--record", "/"], "--record: / cannot be written"),
     ],

@@ -124,6 +124,8 @@ def _refuse(arguments: argparse.Namespace) -> None:
         raise _WrongUsage("torch and transformers are not installed here; pip install 'rexrank[metrics]' brings them")
     if not arguments.limit > 0:
         raise _WrongUsage("--limit: give a number of seconds above 0")
+    if arguments.threads < 0:
+        raise _WrongUsage("--threads: give a number of threads, or 0")
     for option in ("out", "record"):
         if not (words := getattr(arguments, option)):
             continue
@@ -131,6 +133,8 @@ def _refuse(arguments: argparse.Namespace) -> None:
         folder = next((parent for parent in path.parents if parent.exists()), path)
         if path.is_dir() or not (folder.is_dir() and os.access(folder, os.W_OK)):
             raise _WrongUsage(f"--{option}: {words} cannot be written; name a file in a folder of yours")
+    if arguments.record and _recorded(user_path(arguments.record)) is None:
+        raise _WrongUsage(f"--record: {arguments.record} holds no answers of originals; name another file")
 
 
 def _python(words: str | None) -> Path:
@@ -239,9 +243,20 @@ def _code(verdicts: "Sequence[Verdict]") -> int:
     return DONE if all(verdict.equal for verdict in compared) else REFUSED
 
 
+def _recorded(path: Path) -> "dict[str, Answer] | None":
+    """The answers in a file, none where it is not there; None where it holds something else."""
+    if not path.exists():
+        return {}
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) and all(isinstance(answer, dict) for answer in held.values()) else None
+
+
 def _record(path: Path, answers: "Mapping[str, Answer]") -> None:
     """Write answers, one line a field; those of other originals in the file are kept."""
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept = _recorded(path) or {}
     listed = ",\n".join(
         f"{json.dumps(name)}: {{\n{_fields(answer)}\n}}" for name, answer in (kept | dict(answers)).items()
     )

@@ -137,7 +137,8 @@ def compare_chexbert(
         pairs: Pairs of the job, prediction first.
     """
     codes = answer["codes"]
-    counts = np.bincount(np.concatenate([row for row in codes if not _failed(row)]), minlength=len(_CLASSES))
+    given = [code for row in codes if not _failed(row) for code in row]
+    counts = np.bincount(np.array(given, dtype=np.int64), minlength=len(_CLASSES))
     content = ", ".join(f"{count:,} {name}" for count, name in zip(counts, _CLASSES, strict=True))
     named = _exact(
         "labels", "text", codes, [[int(code) for code in labels[text]] for text in texts], _said_of_labels, {}
@@ -160,8 +161,11 @@ def _compare_f1(answer: Answer, labels: Items, pairs: Sequence[Pair]) -> Compari
 
 def _compare_sembscore(answer: Answer, vectors: Items, texts: Sequence[str], pairs: Sequence[Pair]) -> Comparison:
     """Cosines of the original's vectors, since the package has the vectors and no such score."""
-    theirs = {text: _unit(row) for text, row in zip(texts, answer["vectors"], strict=True)}
-    cosines = [[float(theirs[prediction] @ theirs[reference])] for prediction, reference in pairs]
+    theirs = {text: _unless_failed(_unit, row) for text, row in zip(texts, answer["vectors"], strict=True)}
+    cosines = [
+        next((side for side in sides if _failed(side)), None) or [float(sides[0] @ sides[1])]
+        for sides in ([theirs[text] for text in pair] for pair in pairs)
+    ]
     score = compute("sembscore", *_split(pairs), features={"chexbert_cls": _sides(pairs, vectors)})["sembscore"]
     return _close("SembScore", "pair", cosines, score.values[:, None])
 

@@ -1,10 +1,13 @@
 """Running one original under another interpreter: a process of its own, with a limit of time."""
 
 import json
+import os
+import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +57,8 @@ def run_original(
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
+                # A group of its own, so that what a wrapper of an interpreter starts ends with it.
+                start_new_session=True,
             )
         except OSError as error:
             raise OriginalFailed(f"{python} cannot be started ({error.strerror or type(error).__name__})") from None
@@ -63,7 +68,7 @@ def run_original(
         answered.seek(0)
         try:
             return dict(json.load(answered))
-        except ValueError:
+        except (TypeError, ValueError):
             raise OriginalFailed(
                 f"{python} gave no answer; name the interpreter of the originals' environment"
             ) from None
@@ -89,9 +94,9 @@ def _attended(process: "subprocess.Popen[str]", limit_s: float, note: Callable[[
 
     def kill() -> None:
         late.set()
-        process.kill()
+        _kill(process)
 
-    timer = threading.Timer(limit_s, kill)
+    timer = threading.Timer(min(limit_s, threading.TIMEOUT_MAX), kill)
     timer.start()
     last = ""
     assert process.stderr is not None
@@ -105,9 +110,15 @@ def _attended(process: "subprocess.Popen[str]", limit_s: float, note: Callable[[
         process.wait()
     finally:
         timer.cancel()
-        process.kill()
+        _kill(process)
         process.wait()
         process.stderr.close()
     if late.is_set():
         raise OriginalFailed(f"it took longer than {limit_s:g} s")
     return last
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """End a process and all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

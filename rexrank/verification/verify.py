@@ -217,6 +217,8 @@ def verify(
             yield Verdict(name, missing=str(error))
         except (OriginalFailed, EncoderFailure) as error:
             yield Verdict(name, failure=str(error))
+        except Exception as error:  # costs this original alone, after hours for others
+            yield Verdict(name, failure=f"{type(error).__name__} in rexrank; please report this with its version")
 
 
 def _one_space(text: str) -> str:
