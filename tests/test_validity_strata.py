@@ -254,6 +254,19 @@ def test_hidden_groups_have_no_number_anywhere(of_two: Strata) -> None:
     assert any("fewer than 20 studies: small" in line for line in notes(of_two))
 
 
+def test_the_name_of_a_hidden_group_tells_no_length(tmp_path: Path) -> None:
+    records = studies(8, findings=lambda place: "word " * (place + 1))
+    file = tmp_path / "scores.csv"
+    file.write_text("study_id,judge\n" + "".join(f"s{place},{place}\n" for place in range(8)))
+    scored = aligned_tables([file], None, ["mine"])
+    found = strata(scored, known(*records), by=["length"], settings=Settings(resamples=100, minimum=20))
+    assert [row.stratum for row in found.of("judge")[1:]] == [f"length {place} of 4" for place in range(1, 5)]
+    for words in (table(found), markdown(found), json.dumps(found.to_json())):
+        assert " words" not in words.replace("words of the reference", "")
+    shown = strata(scored, known(*records), by=["length"], settings=FEW)
+    assert shown.row("judge", "7 to 8 words") is not None
+
+
 def test_the_table_of_two_systems_fits_a_terminal(of_two: Strata) -> None:
     lines = [
         line

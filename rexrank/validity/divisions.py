@@ -7,7 +7,7 @@ group too, so that its numbers add up to all studies.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -53,11 +53,13 @@ class Stratum:
         name: For readers, distinct within its division.
         rows: Which studies are in it, [n].
         is_listed: Whether it has a row of its own; else it is only what is left beside the others.
+        veiled: Name where the group stays hidden, as its own tells something of single studies; None for its own.
     """
 
     name: str
     rows: Flags
     is_listed: bool = True
+    veiled: str | None = None
 
     @property
     def n(self) -> int:
@@ -272,11 +274,13 @@ def _length(studies: _Studies) -> list[Division] | str:
     texts = [studies.texts[place] for place in with_text]
     words[with_text] = compute(["reference_words"], [""] * len(texts), texts)["reference_words"].values
     edges = np.unique(np.quantile(words[with_text], np.linspace(0, 1, _QUARTERS + 1)[1:]))
-    strata = [_between(words, low, high) for low, high in zip([-np.inf, *edges], edges, strict=False)]
+    between = [_between(words, low, high) for low, high in zip([-np.inf, *edges], edges, strict=False)]
+    kept = [one for one in between if one.n]
+    strata = [replace(one, veiled=f"length {place} of {len(kept)}") for place, one in enumerate(kept, 1)]
     if len(with_text) < len(studies):
         strata.append(Stratum(UNKNOWN, np.isnan(words)))
     source = f"words of the reference's {studies.track}, quarters of the studies"
-    return [Division("length", source, tuple(one for one in strata if one.n))]
+    return [Division("length", source, tuple(strata))]
 
 
 def _between(words: Floats, low: float, high: float) -> Stratum:

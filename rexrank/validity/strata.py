@@ -337,7 +337,7 @@ def _scored_division(
         for key, one in tested.items():
             row = Row(key, division.name, stratum.name, division.source, None, None, reasons[key][place])
             if row.hidden:
-                yield row
+                yield replace(row, stratum=stratum.veiled or stratum.name)
                 continue
             n = int((one.defined & stratum.rows).sum())
             systems = len(one.systems)
