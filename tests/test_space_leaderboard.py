@@ -17,7 +17,7 @@ from space.data import BoardData
 from space.leaderboard import CsvFiles, heading_html, lead_html, opened_detail
 from space.rules import label, load, rules, with_inverses
 from space.selection import Wish, arrange_page
-from space.table import Column, arranged, laid_out, search, to_csv
+from space.table import Column, arranged, counted, laid_out, search, to_csv
 
 BLEU = Column("bleu2", "BLEU", "higher")
 ROWS = [
@@ -76,6 +76,33 @@ def test_the_table_keeps_numbers_and_formats_beside_them() -> None:
     assert [bool(style) for style in shown.value["metadata"]["styling"][0]] == [False, False, True, False, False]
     assert shown.result_ids == [result_id(number) for number in range(1, 6)]
     assert len(shown.kinds) == len(shown.widths) == len(shown.keys) == 5
+
+
+def test_what_is_over_the_floor_stands_beside_the_score_that_ranks() -> None:
+    rows = (
+        board_row(1, "Ant", 2, bleu2=0.2, rouge_l=0.3, over_floor=-0.1),
+        board_row(2, "Bee", 1, bleu2=0.4, rouge_l=0.1, over_floor=0.1),
+        board_row(3, "Floor", 3, bleu2=0.3, rouge_l=0.1, is_baseline=True),
+    )
+    page = arrange_page(BoardData(leaderboard=rows, host=HOST), Wish(sort="over_floor"))
+    shown = laid_out(page.rows, page.columns, page.plain, "over_floor", provisional=False)
+    assert shown.keys[:5] == ["rank", "model_name", "bleu2", "over_floor", "rouge_l"]
+    assert shown.value["headers"][2:4] == ["BLEU-2 ↑", "Over the floor"]
+    assert _names(page.rows) == ["Bee", "Ant", "Floor"]
+    assert 'data-column="3"' in heading_html(page)
+    chosen = arrange_page(BoardData(leaderboard=rows, host=HOST), Wish(chosen=("n_empty", "over_floor", "rouge_l")))
+    shown = laid_out(chosen.rows, chosen.columns, chosen.plain, "rank", provisional=False)
+    assert shown.keys == ["rank", "model_name", "bleu2", "over_floor", "rouge_l", "n_empty"]
+
+
+def test_models_and_baselines_are_counted_apart() -> None:
+    floor = board_row(3, "Floor", 3, bleu2=0.3, is_baseline=True)
+    assert counted(ROWS[:1]) == "1 model"
+    assert counted([*ROWS[:2], floor]) == "2 models and 1 blind baseline"
+    assert counted([floor], [*ROWS[:2], floor, floor]) == "0 of 2 models and 1 of 2 blind baselines"
+    assert counted([]) == "No models"
+    page = arrange_page(BoardData(leaderboard=(*ROWS, floor), host=HOST), Wish(text="zebra"))
+    assert "0 of 5 models and 0 of 1 blind baseline" in heading_html(page)
 
 
 def test_hostile_names_are_harmless_in_value_and_text() -> None:
