@@ -225,6 +225,7 @@ class _Parts:
     keys: gr.State
     results: gr.State
     version: gr.State
+    searched: gr.State
 
     def all(self) -> list[Any]:
         """In the order in which they are declared."""
@@ -265,6 +266,11 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
         # Another track has other columns, so their choice starts afresh.
         return render(replace(_wish(*values), sort="", chosen=None, model=""))
 
+    def searched(seen: str, *values: Any) -> list[Any]:
+        wish = _wish(*values)
+        # What a link searches for is shown already, with what of the link could not be granted.
+        return [gr.skip()] * len(parts.all()) if wish.text == seen else render(wish)
+
     def header_clicked(event: gr.EventData, keys: Sequence[str], *values: Any) -> list[Any]:
         wish, position = _wish(*values), event._data.get("column")
         if not isinstance(position, int) or not 0 <= position < len(keys):
@@ -294,7 +300,7 @@ def build(page: gr.Blocks, store: BoardStore, namespace: str, now: Callable[[], 
     for arranger in arrangers:
         arranger.input(changed, wish_inputs, parts.all(), **PRIVATE)
     # Not "input": for pasted text that event carries the value of before.
-    text.change(changed, wish_inputs, parts.all(), trigger_mode="always_last", **PRIVATE)
+    text.change(searched, [parts.searched, *wish_inputs], parts.all(), trigger_mode="always_last", **PRIVATE)
     header.click(header_clicked, [parts.keys, *wish_inputs], parts.all(), **PRIVATE)
     parts.table.select(
         row_clicked, [parts.results, *wish_inputs], [parts.model, parts.detail, parts.heading], **PRIVATE
@@ -333,7 +339,8 @@ def _components() -> tuple[_Parts, gr.Textbox, gr.HTML]:
         chart = gr.HTML(elem_id="lb-chart")
         detail = gr.HTML(elem_id="lb-detail")
     header = gr.HTML("", js_on_load=_HEADER_CLICKS, elem_id="lb-header-clicks", elem_classes="rx-hidden")
-    states = {name: gr.State(value) for name, value in (("model", ""), ("keys", []), ("results", []), ("version", ""))}
+    first = {"model": "", "keys": [], "results": [], "version": "", "searched": ""}
+    states = {name: gr.State(value) for name, value in first.items()}
     parts = _Parts(
         lead,
         fresh,
@@ -421,4 +428,5 @@ def _values(data: BoardData, page: Page, files: CsvFiles, namespace: str, now: d
         "keys": layout.keys,
         "results": layout.result_ids,
         "version": data.version,
+        "searched": wish.text,
     }

@@ -41,8 +41,8 @@ pytestmark = [
 ]
 
 ROWS = [
-    board_row(1, "Ant", 2, bleu2=0.25, rouge_l=0.30, organization="Hospital North"),
-    board_row(2, "Bee", 1, bleu2=0.30, rouge_l=None),
+    board_row(1, "Ant", 2, bleu2=0.25, rouge_l=0.30, organization="Hospital North", over_floor=0.25),
+    board_row(2, "Bee", 1, bleu2=0.30, rouge_l=None, over_floor=0.3),
     board_row(3, "Constant report", 3, bleu2=0.0, rouge_l=0.10, is_baseline=True),
     board_row(4, HOSTILE, None, bleu2=None, rouge_l=0.20, organization="<img src=x onerror=alert(1)>"),
     board_row(5, "Fox", 1, section="impression", bleu2=0.11, rouge_l=0.12),
@@ -139,7 +139,8 @@ def test_the_ranking_stands_with_intervals_arrows_and_the_word_provisional(stage
     _expect_models(page, ["Bee", "Ant", "Constant report", HOSTILE])
     headers = _headers(page)
     assert headers[0].replace("\n", " ") == "Rank (provisional)"
-    assert headers[1:3] == ["Model", "BLEU-2 ↑"]
+    assert headers[1:5] == ["Model", "BLEU-2 ↑", "Over the floor", "ROUGE-L (COCO) ↑"]
+    assert "3 models and 1 blind baseline on iu-xray" in page.locator("#lb-heading").inner_text()
     first = page.locator("#lb [data-testid='cell-0-2']").inner_text()
     assert first.split("\n") == ["0.300", "0.290 – 0.310"]
     assert page.locator("#lb [data-testid='cell-2-2']").inner_text().startswith("0.000")
@@ -156,6 +157,16 @@ def test_a_click_on_a_head_sorts_and_missing_values_stay_last(stage: Stage, page
     _expect_models(page, ["Ant", "Constant report", HOSTILE, "Bee"])
     head.click()
     _expect_models(page, ["Constant report", "Ant", HOSTILE, "Bee"])
+    # This one stands beside the ranking score, apart from the other columns of its kind.
+    above = page.locator("#lb [data-heading]", has_text="Over the floor")
+    above.click()
+    _expect_models(page, ["Bee", "Ant", "Constant report", HOSTILE])
+    above.click()
+    _expect_models(page, ["Ant", "Bee", "Constant report", HOSTILE])
+    page.wait_for_function("() => location.search.includes('metric=over_floor&order=worst')")
+    page.reload()
+    _expect_models(page, ["Ant", "Bee", "Constant report", HOSTILE])
+    expect(page.locator("#lb-sort input")).to_have_value("Over the floor")
 
 
 def test_the_sort_control_does_the_same(stage: Stage, page: Page) -> None:
@@ -170,7 +181,7 @@ def test_search_and_column_choice(stage: Stage, page: Page) -> None:
     _open(page, stage.board)
     page.locator("#lb-search textarea, #lb-search input").fill("north")
     _expect_models(page, ["Ant"])
-    assert "1 of 4 models" in page.locator("#lb-heading").inner_text()
+    assert "1 of 3 models and 0 of 1 blind baseline on iu-xray" in page.locator("#lb-heading").inner_text()
     page.locator("#lb-search textarea, #lb-search input").fill("")
     _expect_models(page, ["Bee", "Ant", "Constant report", HOSTILE])
     before = _headers(page)
@@ -219,6 +230,16 @@ def test_a_link_to_what_is_not_there_says_so(stage: Stage, page: Page) -> None:
     expect(notes.first).to_contain_text("iu-xray has no track “nothing”")
     expect(notes.last).to_contain_text("The linked model is not on this board")
     assert page.locator("#lb-detail .rx-detail").count() == 0
+
+
+def test_a_link_that_also_searches_keeps_what_is_said_of_it(stage: Stage, page: Page) -> None:
+    _open(page, stage.board, "?benchmark=iu-xray&track=nothing&search=ant")
+    notes = page.locator("#lb-heading .rx-note")
+    expect(notes).to_have_count(1)
+    expect(notes).to_contain_text("iu-xray has no track “nothing”")
+    page.locator("#lb-search textarea, #lb-search input").fill("bee")
+    _expect_models(page, ["Bee"])
+    expect(notes).to_have_count(0)
 
 
 def test_a_search_without_hits_and_an_empty_track_say_so(stage: Stage, page: Page) -> None:
