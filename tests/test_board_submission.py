@@ -117,6 +117,12 @@ def test_somebody_elses_repo_and_an_absent_file_are_refused(hosted: Hosted) -> N
     assert codes(baseline) == ["forbidden"]
 
 
+def test_a_file_inside_of_a_local_file_is_refused_and_not_passed_over(hosted: Hosted) -> None:
+    with pytest.raises(RefusedInput, match="is a file on this machine") as refused:
+        submit(hosted.user_hub, hosted.predictions(TEXTS), "toy", file="findings.csv", namespace=hosted.namespace)
+    assert codes(refused) == ["wrong_value"]
+
+
 def test_the_hosts_own_repos_enter_as_baselines_only(hosted: Hosted) -> None:
     repo = hosted.repo("floor")
     hosted.hub.ensure_repo(repo)

@@ -223,6 +223,9 @@ def _placed(sent: _Submission, source: str | Path, file: str | None) -> _Place:
     """Bring the predictions to a fixed revision on the Hub, after validating them."""
     with tempfile.TemporaryDirectory(prefix="rexrank-submit-") as folder:
         if Path(source).is_file():
+            if file is not None:
+                message = f"{source} is a file on this machine; name a file inside of a repo only"
+                raise RefusedInput([_field("file", message)])
             path = Path(source)
             _validate(sent, path, Path(folder))
             return _upload(sent, path)
