@@ -49,6 +49,11 @@ def test_radpref(tmp_path: Path) -> None:
     assert rating.mean_quality.tolist() == pytest.approx([4.0, 2.0, 13 / 3, 2.0])
 
 
+def test_the_folder_of_the_caller_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(radpref(tmp_path / "set", [[(5, 1)]]))
+    assert load(".").source == "set"
+
+
 def test_errors_of_radpref_are_weighed_as_in_crimson(tmp_path: Path) -> None:
     folder = radpref(tmp_path, [[(5, 1)]])
     levels = ("urgent", "actionable_not_urgent", "Not Actionable Not Urgent", "benign_expected", "unheard", None)

@@ -36,6 +36,8 @@ def load(
     place = user_path(path)
     if not place.exists():
         raise UnreadableJudgements(f"{place} is not there; name the folder or file of the judgements")
+    # "." and ".." have no name by which a table could call the set.
+    place = Path(os.path.abspath(place))
     chosen = kind or kind_of(place)
     if chosen not in KINDS:
         raise UnreadableJudgements(f"no kind is called {shown(chosen)}; there are {', '.join(KINDS)}")
