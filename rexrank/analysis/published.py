@@ -98,7 +98,7 @@ def _remarks(shown: Sequence[PublishedRow]) -> Iterator[Paragraph]:
     """How many of the rows are odd: they are taken as they were printed, so what follows from them is too."""
     odd = sum(bool(found) for found in flags(shown))
     if odd:
-        said = f"{odd} of these {len(shown)} rows look odd (`rexrank published` says why); they are taken as printed."
+        said = f"{odd} of these {len(shown)} rows look odd (“rexrank published” says why); they are taken as printed."
         yield Paragraph(said, quiet=True)
 
 
