@@ -155,6 +155,14 @@ def test_another_report_is_never_the_same_text() -> None:
     assert all(texts[report, ("other", "")] != texts[report, ("original", "")] for report in range(6))
 
 
+def test_a_cut_that_leaves_what_the_one_before_left_is_none() -> None:
+    made = variants(["No acute disease.", "The lungs are clear."], 0, lambda done: None)
+    cuts = [(one.report, one.name[1], len(one.text.split())) for one in made if one.name[0] == "truncated"]
+    assert cuts == [(0, "75%", 2), (0, "25%", 1), (1, "75%", 3), (1, "50%", 2), (1, "25%", 1)]
+    cut = stress(["No acute disease.", "The lungs are clear."], ["bleu2"], resamples=50).scores["bleu2"].truncation
+    assert (cut.value, cut.n) == (1, 1)
+
+
 def test_size_counts_words_that_differ() -> None:
     assert size("a b c d", "a b c d") == 0
     assert size("a b c d", "a x c d") == 1

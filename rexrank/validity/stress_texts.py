@@ -80,8 +80,11 @@ def _of_report(text: str, other: str, seed: int) -> Iterator[tuple[tuple[str, st
             yield (edit.name, ALL), edited(text, places)
     chosen = errors(report, EDITS, MOST_ERRORS, seed)
     yield from _with_errors(text, chosen)
+    left = text
     for kept in KEPT:
-        if shorter := truncated(text, kept):
+        # Of three words two cuts leave the same, and no score could fall from the one to the other.
+        if (shorter := truncated(text, kept)) and shorter != left:
+            left = shorter
             yield (TRUNCATED, f"{kept:.0%}"), shorter
     if both := concatenated(text, other):
         yield JOINED, both
