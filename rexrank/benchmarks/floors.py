@@ -216,5 +216,5 @@ def _nearest_words(name: str, fallbacks: int) -> str:
     what = "an indication" if name == INDICATION else f"a text ({name})"
     return (
         f"The training report whose {name} is most similar by TF-IDF; the constant report for the "
-        f"{fallbacks:,} studies without {what} that shares a word with the training set."
+        f"{counted(fallbacks, 'study')} without {what} that shares a word with the training set."
     )
