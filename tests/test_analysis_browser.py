@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 import rexrank
+from rexrank.analysis.blocks import Section, Table
+from rexrank.analysis.page import page as html_page
 from rexrank.analysis.report import report
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -55,6 +57,20 @@ def test_the_page_fits_and_asks_for_nothing(browser: Browser, address: str, widt
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert asked == [address]
     assert said == []
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "medium"), [(1280, "screen"), (718, "print")])
+def test_names_in_the_last_column_wrap_on_a_desk_and_on_paper(browser: Browser, width: int, medium: str) -> None:
+    head = ("Score", "MoERad", "Floor", "Difference (95% interval)", "So it is", "Which floor")
+    row = ("ROUGE-L (COCO) ↑", "0.271", "0.255", "+0.015 (+0.005 to +0.026)", "better", "constant for ROUGE-L (COCO)")
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.emulate_media(media=medium)
+    page.set_content(html_page("Audit", "", [Section("Floors", (Table(head, (row,)),))], ""))
+    frame = page.evaluate(
+        "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.querySelector('.wide'))"
+    )
+    assert frame[0] <= frame[1]
     page.close()
 
 

@@ -45,18 +45,19 @@ figcaption { margin: 6px 0 0; font-size: 14.5px; max-width: 600px; }
 thead th { font-weight: 600; vertical-align: bottom; }
 th, td { text-align: right; padding: 4px 0 4px 14px; border-bottom: 1px solid var(--rx-line); vertical-align: top;
   font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-table:not(.text) td { white-space: nowrap; }
+table:not(.text) td:not(:last-child) { white-space: nowrap; }
 th:first-child { text-align: left; padding-left: 0; font-weight: 400; overflow-wrap: anywhere; min-width: 110px; }
 table.text th, table.text td { text-align: left; overflow-wrap: anywhere; } table.text td { font-size: 13.5px; }
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--rx-accent); }
 footer { margin-top: 50px; border-top: 1px solid var(--rx-line); padding-top: 10px; }
 @media (max-width: 480px) { body { padding: 16px 14px 40px; } h1 { font-size: 24px; }
   .summary { padding: 12px 14px; } table { font-size: 13px; } th, td { padding-left: 9px; }
-  table:not(.text) td { white-space: normal; } }
+  table:not(.text) td:not(:last-child) { white-space: normal; } }
 @media print {
   :root { --rx-ink: #000; --rx-quiet: #333; --rx-line: #bbb; --rx-accent: #0f5e57; --page: #fff; --panel: #fff; }
   body { max-width: none; padding: 0; font-size: 11pt; } h2, h3 { break-after: avoid; } .wide { overflow: visible; }
   .rx-figure { max-width: 125mm !important; } nav { display: none; } tr { break-inside: avoid; }
+  table:not(.text) td:not(:last-child) { white-space: normal; }
 }
 """
 # No page can then fetch or run anything, whatever a name holds.
