@@ -100,10 +100,16 @@ def heading_html(page: Page) -> str:
     if any(row.get("is_baseline") for row in page.group):
         parts.append(
             '<p class="rx-view">A baseline sees no image: a model at or below one has not shown that it looks at '
-            "images. “Over the floor” is how much better a model is than the baseline to beat, with its paired 95 % "
+            f"images. “Over the floor” is how much better a model is than {_floor(page)}, with its paired 95 % "
             "interval; 0 or less in it means that this is not shown.</p>"
         )
     return "".join(parts) + _nothing(page)
+
+
+def _floor(page: Page) -> str:
+    """The baseline that the models are set against, in words."""
+    names = {str(row["floor"]) for row in page.group if row.get("floor")}
+    return f"“{escape(names.pop())}”" if len(names) == 1 else "the baseline to beat"
 
 
 def _nothing(page: Page) -> str:
