@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from waiting import until
+from waiting import free_port, until
 
 import rexrank
 
@@ -161,3 +161,18 @@ def test_interrupted_while_it_scores(tmp_path: Path, seconds: float) -> None:
     assert errors.splitlines()[-1] == "rexrank: stopped"
     assert "Traceback" not in errors
     assert not out.exists()
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_does_not_cost_the_card(files: list[str], tmp_path: Path, unbuffered: str) -> None:
+    card = tmp_path / "card"
+    words = ["score", *files, "--protocol", "plain", "--metrics", "bleu2", "--json", "--out", str(card)]
+    assert run(words, "| head -n 1 > /dev/null", environment={"PYTHONUNBUFFERED": unbuffered}).returncode == 0
+    assert (card / "card.json").is_file()
+
+
+def test_a_hub_that_is_not_there(files: list[str]) -> None:
+    nobody = {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}", "HF_TOKEN": "hf_none", "NO_PROXY": "127.0.0.1"}
+    done = run(["submit", files[0], "--benchmark", "iu-xray"], environment=nobody)
+    assert done.returncode == 1
+    assert "the Hub did not answer; `rexrank up` starts a Hub here, HF_ENDPOINT names another" in done.stderr

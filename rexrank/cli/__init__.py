@@ -88,7 +88,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_problems(refused)
         return REFUSED
     except RexrankError as error:
-        print(f"rexrank: {error}", file=sys.stderr)
+        silent = getattr(error, "code", None) == "hub_unavailable"
+        next_step = "; `rexrank up` starts a Hub here, HF_ENDPOINT names another" if silent else ""
+        print(f"rexrank: {error}{next_step}", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
         print("rexrank: stopped", file=sys.stderr)

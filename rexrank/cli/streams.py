@@ -26,7 +26,9 @@ def prepare_streams() -> None:
     sys.stdout = sys.stdout or _null()
     sys.stderr = sys.stderr or _null()
     codecs.register_error(_HANDLER, _replaced)
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if type(sys.stdout) is io.TextIOWrapper and sys.stdout is sys.__stdout__:
+        sys.stdout = _outlet(sys.stdout)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_HANDLER)
 
 
@@ -40,6 +42,36 @@ def print_json(value: Any) -> None:
     """Print JSON and nothing else on stdout, in ASCII where stdout is not UTF-8."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     print(json.dumps(value, ensure_ascii=not unicode, allow_nan=False, indent=2))
+
+
+class _Outlet(io.FileIO):
+    """Stdout whose reader may leave before the end, as ``head`` does.
+
+    What is still to be said is dropped; what is still to be done, such as writing a card, is done.
+    """
+
+    def write(self, data: Any) -> int:
+        """Write, or drop what nobody reads."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            with open(os.devnull, "wb") as null:
+                os.dup2(null.fileno(), self.fileno())
+            return len(data)
+
+
+def _outlet(stdout: io.TextIOWrapper) -> TextIO:
+    stdout.flush()
+    raw = _Outlet(stdout.fileno(), "wb", closefd=False)
+    # As Python itself does under PYTHONUNBUFFERED.
+    buffer: Any = raw if stdout.write_through else io.BufferedWriter(raw)
+    return io.TextIOWrapper(
+        buffer,
+        encoding=stdout.encoding,
+        errors=_HANDLER,
+        line_buffering=stdout.line_buffering,
+        write_through=stdout.write_through,
+    )
 
 
 def _null() -> TextIO:
