@@ -5,7 +5,7 @@ of association between two things", 1904, with mean ranks for ties; Pearson, 189
 calculating Kendall's tau", 1966: sorted once, tau needs only the number of inversions, so it takes n log n steps.
 
 A resample is told by how often each row was drawn. Signs of differences do not change with that, so tau-b of all
-resamples is two products of matrices, and no resample is sorted.
+resamples is a product of matrices beside counts of ties, and no resample is sorted.
 """
 
 from typing import Any, Literal
@@ -207,18 +207,28 @@ def _ratio(surplus: Any, left: Any, right: Any) -> Floats:
 def _resampled_tau(x: Floats, y: Floats, weights: NDArray[Any]) -> Floats:
     # Sums of signs stay far below the numbers up to which float32 counts exactly.
     drawn = weights.astype(np.float32)
-    surplus, untied_x, untied_y = (np.zeros(len(drawn)) for _ in range(3))
+    surplus = np.zeros(len(drawn))
     for start in range(0, len(x), _BLOCK_ROWS):
-        block = slice(start, start + _BLOCK_ROWS)
-        signs_x = np.sign(x[:, None] - x[None, block]).astype(np.float32)
-        signs_y = np.sign(y[:, None] - y[None, block]).astype(np.float32)
-        for total, matrix in (
-            (surplus, signs_x * signs_y),
-            (untied_x, np.abs(signs_x)),
-            (untied_y, np.abs(signs_y)),
-        ):
-            total += np.einsum("bi,bi->b", drawn @ matrix, drawn[:, block], dtype=np.float64)
-    return _ratio(surplus, untied_x, untied_y)
+        block, rest = slice(start, start + _BLOCK_ROWS), slice(start, None)
+        signs = np.sign(x[rest, None] - x[None, block]) * np.sign(y[rest, None] - y[None, block])
+        signs[_BLOCK_ROWS:] *= 2  # for the other half of the pairs, whose rows went before
+        surplus += np.einsum("bi,bi->b", drawn[:, rest] @ signs.astype(np.float32), drawn[:, block], dtype=np.float64)
+    return _ratio(surplus, _untied(x, weights), _untied(y, weights))
+
+
+def _untied(values: Floats, weights: NDArray[Any]) -> Floats:
+    """Pairs of drawn rows, both ways round, whose values differ, in each resample."""
+    drawn = weights.astype(np.float64)
+    if not len(values):
+        return np.zeros(len(drawn))
+    together = _drawn_of_each(_codes(values), drawn)
+    return np.asarray(drawn.sum(axis=1) ** 2 - (together**2).sum(axis=1))
+
+
+def _drawn_of_each(codes: NDArray[np.int64], drawn: Floats) -> Floats:
+    """How many drawn rows have each code, in the order of the codes, in each resample."""
+    begins = np.flatnonzero(np.diff(np.sort(codes), prepend=-1))
+    return np.asarray(np.add.reduceat(drawn[:, np.argsort(codes, kind="stable")], begins, axis=1))
 
 
 def _resampled_spearman(x: Floats, y: Floats, weights: NDArray[Any]) -> Floats:
@@ -235,8 +245,7 @@ def _resampled_ranks(values: Floats, weights: Floats) -> Floats:
     if not len(values):
         return weights
     codes = _codes(values)
-    begins = np.flatnonzero(np.diff(np.sort(codes), prepend=-1))
-    together = np.add.reduceat(weights[:, np.argsort(codes, kind="stable")], begins, axis=1)
+    together = _drawn_of_each(codes, weights)
     ranks = np.cumsum(together, axis=1) - (together - 1) / 2
     return np.asarray(ranks[:, codes])
 
