@@ -40,6 +40,12 @@ RECORD = json.loads((Path(__file__).parent / "fixtures" / "sentences.json").read
         ("No effusion:", ["No effusion", ":"]),
         ("CHEST (PA AND LAT):", ["CHEST (PA AND LAT):"]),
         ("Lungs are clear.\r\nHeart is normal.", ["Lungs are clear.", "Heart is normal."]),
+        # Line breaks that were written out, as an export may leave them, and what a wrong encoding leaves.
+        ("Lungs are clear. \\n Heart is normal.", ["Lungs are clear. \\n", "Heart is normal."]),
+        ("Lungs are clear.\\nHeart is normal.", ["Lungs are clear.\\nHeart", "is normal."]),
+        ("Lungs are clear. \\n2. Heart is normal.", ["Lungs are clear. \\n2", ". Heart is normal."]),
+        ("Lungs are clear. \\t Heart is normal.", ["Lungs are clear.", "\\t Heart is normal."]),
+        ("Clear.\ufffd The heart is large. It is.", ["Clear.", "\ufffd", "The heart is large.", "It is."]),
         ("Œdème pulmonaire. État stable.", ["Œdème pulmonaire.", "État stable."]),
         ("两肺清晰，心影不大。", ["两肺清晰，心影不大", "。"]),
     ],
@@ -74,7 +80,8 @@ def test_all_real_reports(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["a. ", "A", " ", "\n", "\nA", ".", "(", "1) ", "**", "....a", "\u2003", "x\n\n", "):"]
+    "part",
+    ["a. ", "A", " ", "\n", "\nA", ".", "(", "1) ", "**", "....a", "\u2003", "x\n\n", "):", "\\n", ". \\n", "\\s\\"],
 )
 def test_the_longest_report_takes_no_time(part: str) -> None:
     text = (part * 20_000)[:20_000]

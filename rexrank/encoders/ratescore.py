@@ -395,7 +395,7 @@ def _tokenizer_in(located: Located) -> "Tokenizer":
 _PUBLISHED = Encoder(
     name="ratescore",
     label="RaTE-NER and BioLORD",
-    version="1",
+    version="2",
     checkpoints=(RATE_NER, BIOLORD),
     features={_FEATURE: partial(_entities, published=True)},
     load=_load,

@@ -150,7 +150,7 @@ def _found(text: str) -> tuple[list[_Mark], list[_Mark]]:
         reduced = reduced.translate(_Reduction())
     have = frozenset(reduced)
     found: tuple[list[_Mark], list[_Mark]] = ([], [])
-    for rule in _rules():
+    for rule in _rules(written="\\" in have):
         if rule.needs <= have:
             found[rule.of_end].extend(_matches(rule, reduced))
     begins, ends = (_longest(sorted(marks, key=lambda mark: mark.at)) for marks in found)
@@ -247,7 +247,8 @@ _CHUNK = re.compile(r"\s+|\S+")
 _QUOTES = "'\"\u201d\u201c`\u2018\u00b4\u2019\u201a\u201e\u00bb\u00ab"
 _MARKS = r"\u2026,:;!?\u00bf\u00a1()\[\]{}<>_#*&\u00b7"
 _MARKS += r"\u3002\uff1f\uff01\uff0c\u3001\uff1b\uff1a\uff5e\u0964\u060c\u06d4\u061b\u066a\u061f"
-_SIGNS = "\u00b0\u00a9\u00ae\u00a6"
+# The last two kinds are in texts that were read in a wrong encoding, and faces.
+_SIGNS = "\u00b0\u00a9\u00ae\u00a6\u2122\ufffd\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
 _MONEY = "$\u00a3\u20ac\u00a5"
 _SMALL, _LETTER = "a-z\u00df-\u00f6\u00f8-\u00ff", "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _UNITS = "km/h|kmh|[kdcmnµ]?m|m/s|ha|yd|in|ft|[kmµ]?g|t|lb|oz|mph|h?Pa|mbar|mb|[kKMGT]B|[kgt]b|[TGMK%]"
@@ -304,10 +305,15 @@ class _Reduction(dict[int, str]):
 
 
 @cache
-def _rules() -> list[_Rule]:
+def _rules(written: bool) -> list[_Rule]:
+    """All rules.
+
+    Args:
+        written: Whether a symbol also finds itself as it is written: RuSH takes a backslash and an n for a line break.
+    """
     listed = yaml.safe_load(files("rexrank.encoders").joinpath("sentences.yaml").read_text(encoding="utf-8"))
     return [
-        _Rule(re.compile(_regex(one)), kind.endswith("end"), not kind.startswith("no_"), _needs(one))
+        _Rule(re.compile(_regex(one, written)), kind.endswith("end"), not kind.startswith("no_"), _needs(one, written))
         for kind in _KINDS
         for notation in listed[kind]
         for one in _without_marks_in_choices(notation)
@@ -326,24 +332,34 @@ def _without_marks_in_choices(notation: str) -> Iterator[str]:
     yield notation
 
 
-def _regex(notation: str) -> str:
+def _regex(notation: str, written: bool) -> str:
     parts: list[str] = []
-    for symbol in _SYMBOL.findall(notation):
+    symbols = _SYMBOL.findall(notation)
+    for symbol, following in zip(symbols, [*symbols[1:], ""], strict=True):
         if symbol in "()":
             parts.append("(?P<begin>)" if symbol == "(" else "(?P<end>)")
         elif symbol in "[|]":
             parts.append({"[": "(?:", "|": "|", "]": ")"}[symbol])
-        elif symbol == "+":
-            # RuSH tries one alone, as many as there are, and also the plus sign itself.
-            parts.append(rf"(?:{parts[-1]}{{1,{_REPEATS}}}+||\+)")
-        else:
-            parts.append(_CLASSES.get(symbol[1], re.escape(symbol[1])) if len(symbol) == 2 else re.escape(symbol))
+        elif symbol != "+":
+            found = _CLASSES.get(symbol[1], re.escape(symbol[1])) if len(symbol) == 2 else re.escape(symbol)
+            finds = _repeated(found) if following == "+" else found
+            if written and len(symbol) == 2 and symbol[1] not in "()":
+                last = re.escape(symbol[1])
+                finds = rf"(?:{finds}|\\{_repeated(last) if following == '+' else last})"
+            parts.append(finds)
     return "".join(parts)
 
 
-def _needs(notation: str) -> frozenset[str]:
+def _repeated(found: str) -> str:
+    """RuSH tries one alone, as many as there are, and also the plus sign itself."""
+    return rf"{found}(?:{found}{{1,{_REPEATS}}}+||\+)"
+
+
+def _needs(notation: str, written: bool) -> frozenset[str]:
     """Characters without which a text cannot fit a rule."""
     symbols = _SYMBOL.findall(_CHOICE.sub("+", notation))
+    if written:
+        symbols = [symbol for symbol in symbols if len(symbol) == 1]
     known = {r"\n": "\n", r"\_": " "}
     return frozenset(
         known.get(symbol, symbol[-1])
