@@ -60,6 +60,8 @@ def shown(value: object) -> str:
         is_name = len(value) <= _NAME_CHARACTERS and value.isprintable() and " " not in value
         return f'"{value}"' if is_name else f"a text of {len(value):,} characters"
     if value is None or isinstance(value, bool | int | float):
-        plain = repr(value)
-        return plain if len(plain) <= _NAME_CHARACTERS else "a long number"
+        # Python refuses to write out whole numbers of more than 4,300 digits.
+        is_long = isinstance(value, int) and value.bit_length() > 4 * _NAME_CHARACTERS
+        plain = "" if is_long else repr(value)
+        return plain if 0 < len(plain) <= _NAME_CHARACTERS else "a long number"
     return f"a value of type {type(value).__name__}"

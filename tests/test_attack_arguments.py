@@ -102,6 +102,7 @@ def test_texts_in_the_place_of_keys() -> None:
 def test_names_are_shown_and_texts_described() -> None:
     assert shown("blue2") == '"blue2"'
     assert shown(95) == "95"
+    assert shown(10**9_000) == shown(-(10**70)) == "a long number"
     assert shown(None) == "None"
     assert shown(TEXT) == f"a text of {len(TEXT)} characters"
     assert shown("x" * 61) == "a text of 61 characters"

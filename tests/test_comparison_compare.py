@@ -12,6 +12,7 @@ import pytest
 
 import rexrank
 from rexrank.comparison import CardsDiffer, Settings
+from rexrank.comparison.cards import aligned
 from rexrank.comparison.compare import compare
 from rexrank.comparison.names import card_names
 from rexrank.comparison.tables import markdown, picture, table
@@ -132,6 +133,11 @@ def test_scores_come_in_the_order_asked_for_or_the_ranking_first(cards: dict[str
     assert [row.key for row in compare(two, keys=["coco_bleu2", "bleu2"]).rows] == ["coco_bleu2", "bleu2"]
     assert compare(two).rows[0].key == "bleu2"
     assert [row.key for row in compare(two, keys=["bleu"]).rows] == ["bleu2", "coco_bleu2"]
+
+
+def test_a_text_is_one_key(cards: dict[str, rexrank.ScoreCard]) -> None:
+    assert compare(cards, keys="bleu2").to_json() == compare(cards, keys=["bleu2"]).to_json()
+    assert list(aligned(list(cards.values()), "bleu2").samples) == ["bleu2"]
 
 
 def test_another_baseline_turns_the_differences(cards: dict[str, rexrank.ScoreCard]) -> None:

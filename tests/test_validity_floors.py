@@ -237,6 +237,7 @@ def test_a_floor_is_exactly_itself(small: Floors) -> None:
     one = small.of("bleu2")
     assert one is not None
     row = over_floor(one.card, small, ["bleu2"]).row("bleu2")
+    assert [one.key for one in over_floor(one.card, small, "bleu2").rows] == ["bleu2"]
     assert row is not None
     assert (row.paired.difference, row.paired.interval, row.verdict) == (0.0, (0.0, 0.0), "undecided")
 

@@ -54,14 +54,14 @@ class Aligned:
 
 
 def aligned(
-    cards: "Sequence[ScoreCard]", keys: Iterable[str] | None = None, names: Sequence[str] | None = None
+    cards: "Sequence[ScoreCard]", keys: str | Iterable[str] | None = None, names: Sequence[str] | None = None
 ) -> Aligned:
     """Bring cards to the same studies in the same order, or say why they may not be compared.
 
     Args:
         cards: At least one.
-        keys: Score keys; None for all that some card has. Those of the whole set, and those that a card lacks, are
-            absent with a reason.
+        keys: Score keys, or one; None for all that some card has. Those of the whole set, and those that a card lacks,
+            are absent with a reason.
         names: What messages call the cards; numbers by default.
 
     Returns:
@@ -83,6 +83,8 @@ def aligned(
     ]
     if faults:
         raise CardsDiffer(faults)
+    if isinstance(keys, str):
+        keys = [keys]
     asked = list(dict.fromkeys(keys if keys is not None else (key for card in cards for key in card.summary)))
     absent = {key: why for key in asked if (why := _lacking(cards, called, key))}
     others = {key: why for key in asked if key not in absent and (why := _other_signature(cards, called, key))}

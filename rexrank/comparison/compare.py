@@ -216,7 +216,7 @@ class Comparisons:
 def compare(
     cards: "Mapping[str, ScoreCard]",
     baseline: str | None = None,
-    keys: Sequence[str] | None = None,
+    keys: str | Sequence[str] | None = None,
     settings: Settings | None = None,
     progress: bool | Progress = False,
 ) -> Comparisons:
@@ -266,14 +266,14 @@ def compare(
     )
 
 
-def expanded(names: Sequence[str]) -> list[str]:
-    """Score keys that names of keys and of metrics stand for.
+def expanded(names: str | Sequence[str]) -> list[str]:
+    """Score keys that names of keys and of metrics stand for; a text is one name.
 
     Raises:
         InvalidCall: Unknown names, or none.
     """
     found: list[str] = []
-    for name in names:
+    for name in [names] if isinstance(names, str) else names:
         keys = keys_named(name)
         if keys is None:
             raise InvalidCall(f"keys: unknown score or metric {shown(name)}; {hint(name, score_keys())}")

@@ -98,7 +98,7 @@ class OverFloor:
 def over_floor(
     card: ScoreCard,
     floors: Floors | ScoreCard,
-    keys: Iterable[str] | None = None,
+    keys: str | Iterable[str] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> OverFloor:
@@ -107,14 +107,15 @@ def over_floor(
     Args:
         card: The system's.
         floors: The floors of the same studies; or one card, which then is the floor in every score.
-        keys: Score keys; None for all of the card that one value of is better.
+        keys: Score keys, or one; None for all of the card that one value of is better.
         resamples: Of the intervals.
         seed: Of the draws.
 
     Raises:
         CardsDiffer: The floors were scored against other references, or by other rules.
     """
-    wanted = [key for key in (card.summary if keys is None else keys) if key in score_keys()]
+    asked = [keys] if isinstance(keys, str) else card.summary if keys is None else keys
+    wanted = [key for key in asked if key in score_keys()]
     judged = [key for key in wanted if score_keys()[key].direction != "none"]
     found: dict[str, Delta] = {}
     absent: dict[str, str] = {}

@@ -138,7 +138,7 @@ def reliance(
     right: "ScoreCard",
     shuffled: "ScoreCard | None" = None,
     blank: "ScoreCard | None" = None,
-    keys: Sequence[str] | None = None,
+    keys: str | Sequence[str] | None = None,
     settings: Settings | None = None,
     same_texts: Mapping[str, float] | None = None,
     progress: bool | Progress = False,
