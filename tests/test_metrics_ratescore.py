@@ -204,7 +204,7 @@ def test_the_best_reference_counts_and_blank_reports_need_no_entities() -> None:
 
 def test_options_and_signatures() -> None:
     prediction, reference = [[FIRST]], [[[at_cosine("NON-ABNORMALITY", 0.9)]]]
-    assert ratescore(prediction, reference).signature == "ratescore|conv:corrected|affinity:long|v:1"
+    assert ratescore(prediction, reference).signature == "ratescore|conv:corrected|affinity:long|v:2"
     short = ratescore(prediction, reference, affinity="short")
     assert short.values[0] == pytest.approx(0.325042, abs=5e-7)
     assert "affinity:short" in short.signature

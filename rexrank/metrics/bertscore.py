@@ -335,7 +335,7 @@ def _example(prediction: Sequence[Sequence[float]], reference: Sequence[Sequence
 
 METRIC = Metric(
     name="bertscore",
-    version="1",
+    version="2",
     keys=(
         _key(
             _KEY,

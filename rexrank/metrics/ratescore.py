@@ -239,7 +239,7 @@ _ENTITY = Entity("effusion", "ABNORMALITY", (1.0, 0.0))
 
 METRIC = Metric(
     name="ratescore",
-    version="1",
+    version="2",
     keys=(
         ScoreKey(
             key=_KEY,
