@@ -30,11 +30,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import add_encoders, words_of
+from rexrank.cli.cards import add_encoders, add_track, words_of
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError, shown
 from rexrank.files import user_path, write_atomically
-from rexrank.terms import CONVENTIONS, TRACKS
+from rexrank.terms import CONVENTIONS
 
 if TYPE_CHECKING:
     from rexrank.validity.audit import Audit, Part
@@ -54,13 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", default="audit.html", help="where the page goes (default: audit.html)")
     parser.add_argument("--pdf", metavar="FILE", help="also print it into this PDF, by the Chromium of this machine")
     parser.add_argument("--name", metavar="NAME", help="what the system is called (default: the file's name)")
-    parser.add_argument(
-        "--track",
-        default="findings",
-        metavar="T",
-        choices=TRACKS,
-        help="text compared: findings (default), impression or report",
-    )
+    add_track(parser)
     parser.add_argument("--protocol", default="rexrank", metavar="P", help="rule book (default: rexrank)")
     parser.add_argument(
         "--metrics",

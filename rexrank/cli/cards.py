@@ -1,4 +1,4 @@
-"""What commands on scores have in common: encoders, draws, output, names, folders, lists of words, pictures."""
+"""What commands on scores have in common: encoders, track, draws, output, names, folders, lists of words, pictures."""
 
 import argparse
 import sys
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rexrank.cli.streams import print_json
 from rexrank.errors import RexrankError
+from rexrank.terms import TRACKS
 
 if TYPE_CHECKING:
     from rexrank.figures import Figure
@@ -46,6 +47,22 @@ def add_encoders(parser: argparse.ArgumentParser, *, weights: bool = True) -> No
         )
     parser.add_argument(
         "--no-download", action="store_true", help="fetch nothing; scores that lack their checkpoints are left out"
+    )
+
+
+def add_track(parser: argparse.ArgumentParser, use: str = "compared") -> None:
+    """Declare which text of a study is meant.
+
+    Args:
+        parser: Of the command.
+        use: What the command does with it.
+    """
+    parser.add_argument(
+        "--track",
+        default="findings",
+        metavar="T",
+        choices=TRACKS,
+        help=f"text {use}: findings (default), impression or report",
     )
 
 

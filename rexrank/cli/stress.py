@@ -26,8 +26,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE, NOTHING_COMPUTED, WRONG_USAGE
-from rexrank.cli.cards import add_encoders, add_output, draw, show
-from rexrank.terms import CONVENTIONS, TRACKS
+from rexrank.cli.cards import add_encoders, add_output, add_track, draw, show
+from rexrank.terms import CONVENTIONS
 
 if TYPE_CHECKING:
     from rexrank.validity.stress import Stress
@@ -45,13 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reports.add_argument(
         "--benchmark", metavar="B", help="iu-xray, or the folder of a benchmark, to edit its references"
     )
-    parser.add_argument(
-        "--track",
-        default="findings",
-        metavar="T",
-        choices=TRACKS,
-        help="text edited: findings (default), impression or report",
-    )
+    add_track(parser, "edited")
     parser.add_argument("--n", metavar="N", type=int, default=200, help="reports at most, drawn (default: 200)")
     parser.add_argument(
         "--seed", metavar="N", type=int, default=0, help="seed of reports, edits and draws (default: 0)"

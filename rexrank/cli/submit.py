@@ -20,7 +20,7 @@ import time
 from typing import TYPE_CHECKING
 
 from rexrank.cli import DONE
-from rexrank.terms import TRACKS
+from rexrank.cli.cards import add_track
 
 if TYPE_CHECKING:
     from rexrank.board.requests import Request
@@ -35,13 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("source", metavar="FILE|REPO", help="prediction file, or owner/name[@revision] on the Hub")
     parser.add_argument("--benchmark", required=True, metavar="B", help="what is scored against, for example iu-xray")
-    parser.add_argument(
-        "--track",
-        default="findings",
-        metavar="T",
-        choices=TRACKS,
-        help="text compared: findings (default), impression or report",
-    )
+    add_track(parser)
     parser.add_argument("--model-name", metavar="N", help="name on the board (default: from the file or repo)")
     parser.add_argument("--file", metavar="PATH_IN_REPO", help="the file inside REPO, where it holds several")
     parser.add_argument("--protocol", metavar="P", help="rule book, for example rexrank (default: the host's first)")

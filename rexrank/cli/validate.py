@@ -16,23 +16,17 @@ import argparse
 from dataclasses import asdict
 
 from rexrank.cli import DONE, REFUSED, print_problems
+from rexrank.cli.cards import add_track
 from rexrank.cli.streams import print_json
 from rexrank.errors import RefusedInput
 from rexrank.reports.validation import read_pair
-from rexrank.terms import TRACKS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words that follow ``rexrank validate``."""
     parser.add_argument("predictions", metavar="PREDICTIONS", help="file or hf:// address of the model's texts")
     parser.add_argument("--references", required=True, metavar="REFS", help="file or hf:// address of the references")
-    parser.add_argument(
-        "--track",
-        default="findings",
-        metavar="T",
-        choices=TRACKS,
-        help="text compared: findings (default), impression or report",
-    )
+    add_track(parser)
     parser.add_argument(
         "--json", action="store_true", help="print the faults as a JSON list, and nothing else, on stdout"
     )
